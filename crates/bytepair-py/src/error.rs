@@ -1,0 +1,57 @@
+//! The one place where the core's errors become Python exceptions.
+
+use bytepair::Error;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+static CLASSES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// An exception of `bytepair.errors`, by class name.
+pub(crate) fn raise(py: Python<'_>, class: &str, message: String) -> PyErr {
+    let make = || -> PyResult<PyErr> {
+        let classes = CLASSES
+            .get_or_try_init(py, || py.import("bytepair.errors").map(|m| m.into_any().unbind()))?;
+        Ok(PyErr::from_value(classes.bind(py).getattr(class)?.call1((message,))?))
+    };
+    make().unwrap_or_else(|error| error)
+}
+
+/// The Python exception for an error of the core.
+pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
+    let class = match error {
+        Error::Interrupted => {
+            // The watcher saw a signal; its handler's exception is pending or was a KeyboardInterrupt.
+            return PyErr::take(py).unwrap_or_else(|| PyKeyboardInterrupt::new_err(()));
+        }
+        Error::Io { path, source } => {
+            let errno = source.raw_os_error();
+            let text = source.to_string();
+            let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+            return match errno {
+                Some(errno) => PyOSError::new_err((errno, text, path.clone())),
+                None => PyOSError::new_err(format!("{path}: {text}")),
+            };
+        }
+        Error::Vocab(_) | Error::UnknownByte { .. } => "VocabError",
+        Error::UnknownToken { .. } => "UnknownTokenError",
+        Error::Pattern(_) => "PatternError",
+        Error::SpecialToken { .. } => "SpecialTokenError",
+        Error::Utf8 { .. } => "CorpusError",
+        Error::Format(_) => "FormatError",
+        _ => "ArgumentError",
+    };
+    raise(py, class, error.to_string())
+}
+
+/// `map_err` with the core's error type.
+pub(crate) trait OrRaise<T> {
+    /// The value, or the Python exception for the error.
+    fn or_raise(self, py: Python<'_>) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for bytepair::Result<T> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| to_python(py, &error))
+    }
+}

@@ -1,0 +1,41 @@
+//! The Python binding: the export list, nothing else.
+//!
+//! A method takes its arguments apart, releases the GIL where the work is long enough to pay for it,
+//! calls the core, and converts the result. What tokens mean is decided in the core.
+
+#![expect(
+    clippy::doc_markdown,
+    clippy::doc_link_with_quotes,
+    reason = "doc comments on exported items are Python docstrings"
+)]
+
+mod convert;
+mod error;
+mod model;
+mod stream;
+mod tokenizer;
+mod train;
+
+use pyo3::pymodule;
+
+/// The compiled half of `bytepair`; its documented face is the package itself.
+#[pymodule(gil_used = false)]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::model::{pattern_name, pattern_names, pretokenize, resolve_pattern};
+    #[pymodule_export]
+    use crate::stream::EncodeIterator;
+    #[pymodule_export]
+    use crate::tokenizer::Tokenizer;
+    #[pymodule_export]
+    use crate::train::{PieceCounts, count_files, count_texts, learn};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

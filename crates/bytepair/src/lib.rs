@@ -1,0 +1,32 @@
+//! Byte-pair encoding, without Python.
+//!
+//! Two flows, one word per step; each step is a module:
+//!
+//! ```text
+//! encode   text ─special→ spans ─pretokenize→ pieces ─merge→ ids ─decode→ bytes/text
+//! train    corpus ─pretokenize→ pieces ─count→ piece counts ─learn→ merges → vocab
+//! ```
+//!
+//! | step | module |
+//! |---|---|
+//! | special | [`special`] |
+//! | pretokenize | [`pretokenize`] |
+//! | merge | [`merge`] |
+//! | encode, decode, count | [`tokenizer`], many texts at once: [`batch`], chunk by chunk: [`stream`] |
+//! | count, learn | [`train`] |
+//!
+//! Results depend on arguments alone: never on threads, hash order, chunking or run.
+
+pub mod batch;
+pub mod bundle;
+pub mod error;
+pub mod merge;
+mod pool;
+pub mod pretokenize;
+pub mod special;
+pub mod stream;
+pub mod tokenizer;
+pub mod train;
+pub mod vocab;
+
+pub use error::{Error, Result};

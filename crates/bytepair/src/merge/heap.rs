@@ -1,0 +1,134 @@
+//! Merges a long piece in O(n log n): linked parts and a queue of candidate merges.
+//!
+//! Costs 24 bytes a byte of the piece while it works; the buffers are kept for the next piece up to
+//! [`KEEP`] bytes of piece. No recursion, so the stack does not grow with the input.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Merges, NO_RANK};
+use crate::error::{Error, Result};
+
+/// Buffers for pieces longer than this are given back after use.
+pub const KEEP: usize = 1 << 13;
+
+/// No part on this side.
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    id: u32,
+    previous: u32,
+    next: u32,
+    /// Rank of the pair this part forms with the next; [`NO_RANK`] when dead or without merge.
+    rank: u32,
+}
+
+/// The working memory of the engine, reused from piece to piece.
+#[derive(Debug, Default)]
+pub struct Heap {
+    parts: Vec<Part>,
+    /// (rank, position of the left part): lowest rank first, leftmost among equals.
+    queue: BinaryHeap<Reverse<u64>>,
+}
+
+impl Heap {
+    /// Working memory with room for pieces of [`KEEP`] bytes, so that they need no allocation.
+    pub fn new() -> Self {
+        Self { parts: Vec::with_capacity(KEEP), queue: BinaryHeap::with_capacity(2 * KEEP) }
+    }
+
+    /// Appends the ids of `piece` to `ids`, applying only merges of rank below `limit`
+    /// ([`NO_RANK`] for all).
+    pub fn merge(
+        &mut self,
+        merges: &Merges,
+        piece: &[u8],
+        limit: u32,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        let len = u32::try_from(piece.len()).ok().filter(|&len| len < NONE).ok_or_else(|| {
+            Error::Value(format!(
+                "a piece of {} bytes is too long; pieces must stay below 4 GiB, so use a pattern \
+                 that cuts this text",
+                piece.len()
+            ))
+        })?;
+        let result = self.load(merges, piece, len);
+        if result.is_ok() {
+            self.run(merges, limit);
+            let mut at = 0;
+            while at != NONE {
+                let part = self.parts[at as usize];
+                ids.push(part.id);
+                at = part.next;
+            }
+        }
+        self.parts.clear();
+        self.queue.clear();
+        if piece.len() > KEEP {
+            self.parts.shrink_to(KEEP);
+            self.queue.shrink_to(2 * KEEP);
+        }
+        result
+    }
+
+    fn load(&mut self, merges: &Merges, piece: &[u8], len: u32) -> Result<()> {
+        for (at, &byte) in (0..len).zip(piece) {
+            self.parts.push(Part {
+                id: merges.byte_id(byte)?,
+                previous: at.checked_sub(1).unwrap_or(NONE),
+                next: if at + 1 == len { NONE } else { at + 1 },
+                rank: NO_RANK,
+            });
+        }
+        for (at, pair) in (0..len).zip(piece.windows(2)) {
+            self.queue_rank(merges.byte_rank(pair[0], pair[1]), at);
+        }
+        Ok(())
+    }
+
+    /// Looks up the merge of part `at` with the next and queues it.
+    fn offer(&mut self, merges: &Merges, at: u32) {
+        let part = self.parts[at as usize];
+        let rank = match part.next {
+            NONE => NO_RANK,
+            next => merges.rank(part.id, self.parts[next as usize].id),
+        };
+        self.queue_rank(rank, at);
+    }
+
+    fn queue_rank(&mut self, rank: u32, at: u32) {
+        self.parts[at as usize].rank = rank;
+        if rank != NO_RANK {
+            self.queue.push(Reverse(u64::from(rank) << 32 | u64::from(at)));
+        }
+    }
+
+    fn run(&mut self, merges: &Merges, limit: u32) {
+        while let Some(Reverse(entry)) = self.queue.pop() {
+            #[expect(clippy::cast_possible_truncation, reason = "unpacks the two halves")]
+            let (rank, at) = ((entry >> 32) as u32, entry as u32);
+            let part = self.parts[at as usize];
+            if rank >= limit {
+                return;
+            }
+            // An entry is stale when the pair at its place has changed its rank since. If the pair
+            // changed but the rank did not, merging it is right all the same.
+            if part.rank != rank {
+                continue;
+            }
+            let right = self.parts[part.next as usize];
+            let Some(merge) = merges.get(part.id, right.id) else { continue };
+            self.parts[part.next as usize].rank = NO_RANK;
+            self.parts[at as usize] = Part { id: merge.id, next: right.next, ..part };
+            if right.next != NONE {
+                self.parts[right.next as usize].previous = at;
+            }
+            self.offer(merges, at);
+            if part.previous != NONE {
+                self.offer(merges, part.previous);
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Cuts a span of text into pieces: the first step of encoding and of training.
+//!
+//! In: a span (text without special tokens) and a [`Pattern`]. Out: the byte offsets at which its
+//! pieces end. Called by the encoder, the stream encoder and the piece counter.
+//!
+//! Contract: the pieces of a span, joined, are the span (nothing is dropped, nothing is empty), in
+//! order, and every cut lies between characters.
+
+mod classes;
+mod family;
+mod general;
+mod patterns;
+mod scan;
+mod tables;
+
+use crate::error::Result;
+use family::Family;
+use general::General;
+pub use patterns::{NAMED, Named, pattern_names};
+pub use tables::UNICODE_VERSION;
+
+/// How a span is cut into pieces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pattern {
+    /// No pretokenization: a span is one piece.
+    None,
+    /// A regular expression: its matches are pieces, and so is the text between matches.
+    Regex(String),
+    /// Several, each applied to the pieces of the one before.
+    Sequence(Vec<String>),
+}
+
+/// What one call of [`Pretokenizer::fill`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Filled {
+    /// Where the next call goes on: the last end appended, or `span.len()`.
+    pub next: usize,
+    /// How many of the ends appended by this call stay the same whatever text follows the span.
+    pub settled: usize,
+}
+
+/// A pattern made ready to cut text. Immutable, shared between threads.
+///
+/// ```
+/// use bytepair::pretokenize::{Pattern, Pretokenizer};
+///
+/// let pretokenizer = Pretokenizer::new(&Pattern::named("gpt2").unwrap())?;
+/// assert_eq!(pretokenizer.pieces("It's 10 o'clock")?, ["It", "'s", " 10", " o", "'", "clock"]);
+/// # Ok::<(), bytepair::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Pretokenizer {
+    pattern: Pattern,
+    engine: Engine,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Whole,
+    Family(Family),
+    General(Box<General>),
+}
+
+impl Pretokenizer {
+    /// Prepares `pattern`: a scanner if it is a named pattern in a spelling that is known, or else
+    /// the general engine.
+    pub fn new(pattern: &Pattern) -> Result<Self> {
+        match Family::of(pattern) {
+            Some(family) => Ok(Self { pattern: pattern.clone(), engine: Engine::Family(family) }),
+            None => Self::general(pattern),
+        }
+    }
+
+    /// Prepares `pattern` for the general engine, even if there is a scanner for it.
+    pub fn general(pattern: &Pattern) -> Result<Self> {
+        let general = match pattern {
+            Pattern::None => None,
+            Pattern::Regex(text) => Some(General::one(text)?),
+            Pattern::Sequence(texts) => match texts.split_first() {
+                Some((first, rest)) => Some(General::sequence(first, rest)?),
+                None => None,
+            },
+        };
+        let engine = general.map_or(Engine::Whole, |general| Engine::General(Box::new(general)));
+        Ok(Self { pattern: pattern.clone(), engine })
+    }
+
+    /// The pattern it was made from.
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// Appends the ends (byte offsets in `span`) of at most `most` pieces of `span[from..]`.
+    ///
+    /// `from` is 0 or [`Filled::next`] of a call on the same span, or on one that this one only
+    /// continues if the piece that ends there is settled. The text before `from` may matter to a
+    /// look-behind, so it must be there. A sequence of patterns without a scanner may give more
+    /// than `most` ends. Only the general engine ever gives an error.
+    pub fn fill(
+        &self,
+        span: &str,
+        from: usize,
+        ends: &mut Vec<usize>,
+        most: usize,
+    ) -> Result<Filled> {
+        match &self.engine {
+            Engine::Family(family) => Ok(scan::fill(family, span, from, ends, most)),
+            Engine::General(general) => general.fill(span, from, ends, most),
+            Engine::Whole if from < span.len() && most > 0 => {
+                ends.push(span.len());
+                Ok(Filled { next: span.len(), settled: 0 })
+            }
+            Engine::Whole => Ok(Filled { next: from, settled: 0 }),
+        }
+    }
+
+    /// The pieces of `span`, all of them.
+    pub fn pieces<'a>(&self, span: &'a str) -> Result<Vec<&'a str>> {
+        let mut ends = Vec::new();
+        self.fill(span, 0, &mut ends, usize::MAX)?;
+        let mut start = 0;
+        Ok(ends.iter().map(|&end| &span[std::mem::replace(&mut start, end)..end]).collect())
+    }
+
+    /// The least `p >= from` at which `text` may be cut so that the pieces of the two parts are the
+    /// pieces of the whole, as far as that is certain from the characters at `p`.
+    ///
+    /// So a long text can be given to many threads. `None` without a scanner, and where the rest of
+    /// the text has no such place.
+    ///
+    /// ```
+    /// use bytepair::pretokenize::{Pattern, Pretokenizer};
+    ///
+    /// let pretokenizer = Pretokenizer::new(&Pattern::named("cl100k").unwrap())?;
+    /// assert_eq!(pretokenizer.safe_cut("one two", 1), Some(3));
+    /// # Ok::<(), bytepair::Error>(())
+    /// ```
+    pub fn safe_cut(&self, text: &str, from: usize) -> Option<usize> {
+        match self.engine {
+            Engine::Family(_) => scan::safe_cut(text, from),
+            Engine::Whole | Engine::General(_) => None,
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Special tokens: finding them in text, and who may use them.
+//!
+//! In: a text. Out: the special tokens in it, with the spans between them left to
+//! [`crate::pretokenize`]. Where special tokens overlap, the leftmost starts first and among those
+//! that start together the longest wins, whatever their order. One automaton finds them all, so the
+//! cost does not grow with their number.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
+
+use crate::error::{Error, Result};
+
+/// Finds some strings in a text, leftmost first and then longest.
+#[derive(Debug, Clone)]
+pub struct Finder {
+    automaton: AhoCorasick,
+    /// The strings, sorted.
+    strings: Arc<[String]>,
+    longest: usize,
+}
+
+/// A string found: which one and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found<'f> {
+    /// The string.
+    pub string: &'f str,
+    /// Byte offset of its start.
+    pub start: usize,
+    /// Byte offset behind its end.
+    pub end: usize,
+}
+
+impl Finder {
+    /// A finder of `strings`; `None` when there are none.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when a string is empty or they are too many for an automaton.
+    pub fn new<S: Into<String>>(strings: impl IntoIterator<Item = S>) -> Result<Option<Self>> {
+        let mut strings: Vec<String> = strings.into_iter().map(Into::into).collect();
+        strings.sort_unstable();
+        strings.dedup();
+        if strings.is_empty() {
+            return Ok(None);
+        }
+        if strings[0].is_empty() {
+            return Err(Error::Value("a special token is empty; it would match everywhere".into()));
+        }
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .start_kind(StartKind::Unanchored)
+            .build(&strings)
+            .map_err(|error| Error::Value(format!("the special tokens cannot be used: {error}")))?;
+        let longest = strings.iter().map(String::len).max().unwrap_or(0);
+        Ok(Some(Self { automaton, strings: strings.into(), longest }))
+    }
+
+    /// The first string in `text[from..]`.
+    pub fn find(&self, text: &str, from: usize) -> Option<Found<'_>> {
+        let input = Input::new(text).range(from..).anchored(Anchored::No);
+        let found = self.automaton.find(input)?;
+        Some(Found {
+            string: &self.strings[found.pattern().as_usize()],
+            start: found.start(),
+            end: found.end(),
+        })
+    }
+
+    /// Where a string may begin in `text` that goes on behind its end: the least such offset, or
+    /// `text.len()` when there is none.
+    pub fn open_from(&self, text: &str) -> usize {
+        let first = text.len().saturating_sub(self.longest - 1);
+        (first..text.len())
+            .find(|&at| text.is_char_boundary(at) && self.is_proper_prefix(&text[at..]))
+            .unwrap_or(text.len())
+    }
+
+    fn is_proper_prefix(&self, start: &str) -> bool {
+        // In sorted order the strings that begin with `start` follow it directly.
+        let at = self.strings.partition_point(|string| string.as_str() <= start);
+        self.strings.get(at).is_some_and(|string| string.starts_with(start))
+    }
+}
+
+/// The special tokens of a tokenizer, with their ids. Immutable.
+#[derive(Debug, Clone)]
+pub struct SpecialTokens {
+    ids: BTreeMap<String, u32>,
+    by_id: BTreeMap<u32, String>,
+    finder: Option<Finder>,
+}
+
+impl SpecialTokens {
+    /// Special tokens with given ids, and further names of some of them: an alias is encoded to the
+    /// id, which is decoded to the token.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when one is empty; [`Error::Vocab`] when two tokens share an id, or an alias
+    /// has an id that no special token has.
+    pub fn new(
+        tokens: impl IntoIterator<Item = (String, u32)>,
+        aliases: impl IntoIterator<Item = (String, u32)>,
+    ) -> Result<Self> {
+        let mut ids: BTreeMap<String, u32> = tokens.into_iter().collect();
+        let mut by_id: BTreeMap<u32, String> = BTreeMap::new();
+        for (token, &id) in &ids {
+            if let Some(other) = by_id.insert(id, token.clone()) {
+                return Err(Error::Vocab(format!(
+                    "special tokens {other:?} and {token:?} both have id {id}; give each its own"
+                )));
+            }
+        }
+        for (alias, id) in aliases {
+            if !by_id.contains_key(&id) {
+                return Err(Error::Vocab(format!(
+                    "{alias:?} is an alias of id {id}, which no special token has"
+                )));
+            }
+            ids.entry(alias).or_insert(id);
+        }
+        let finder = Finder::new(ids.keys())?;
+        Ok(Self { ids, by_id, finder })
+    }
+
+    /// The number of names, aliases included.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// The special tokens and their aliases by name, each with its id.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, u32)> {
+        self.ids.iter().map(|(token, id)| (token.as_str(), *id))
+    }
+
+    /// The id of a special token.
+    pub fn id(&self, token: &str) -> Option<u32> {
+        self.ids.get(token).copied()
+    }
+
+    /// The special token with this id.
+    pub fn token(&self, id: u32) -> Option<&str> {
+        self.by_id.get(&id).map(String::as_str)
+    }
+
+    /// The greatest id of a special token.
+    pub fn greatest_id(&self) -> Option<u32> {
+        self.by_id.keys().next_back().copied()
+    }
+}
+
+impl PartialEq for SpecialTokens {
+    fn eq(&self, other: &Self) -> bool {
+        self.ids == other.ids && self.by_id == other.by_id
+    }
+}
+
+impl Eq for SpecialTokens {}
+
+/// A choice of strings, as users make it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// All special tokens.
+    All,
+    /// These (none, if empty).
+    These(Vec<String>),
+}
+
+/// Which special tokens a text may use, made ready for use. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    allowed: Option<Finder>,
+    forbidden: Option<Finder>,
+}
+
+impl Policy {
+    /// Every special token is recognised, none is forbidden.
+    pub fn all(tokens: &SpecialTokens) -> Self {
+        Self { allowed: tokens.finder.clone(), forbidden: None }
+    }
+
+    /// No special token is recognised or forbidden: all text is plain.
+    pub const fn ordinary() -> Self {
+        Self { allowed: None, forbidden: None }
+    }
+
+    /// `allowed` are recognised, text that holds one of `disallowed` is refused, and any other
+    /// special token is plain text. Where `disallowed` is [`Choice::All`], that means all that are
+    /// not allowed. As in tiktoken, `disallowed` may name strings that are not special tokens, and
+    /// `allowed` names that are not special tokens do nothing.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when a disallowed string is empty.
+    pub fn new(tokens: &SpecialTokens, allowed: &Choice, disallowed: &Choice) -> Result<Self> {
+        let is_allowed = |token: &str| match allowed {
+            Choice::All => true,
+            Choice::These(these) => these.iter().any(|this| this == token),
+        };
+        let recognised = match allowed {
+            Choice::All => tokens.finder.clone(),
+            Choice::These(these) => {
+                Finder::new(these.iter().filter(|this| tokens.ids.contains_key(*this)).cloned())?
+            }
+        };
+        let forbidden = match disallowed {
+            Choice::All => Finder::new(tokens.ids.keys().filter(|&token| !is_allowed(token)))?,
+            Choice::These(these) => Finder::new(these.iter().cloned())?,
+        };
+        Ok(Self { allowed: recognised, forbidden })
+    }
+
+    /// The first recognised special token in `text[from..]`.
+    pub fn find(&self, text: &str, from: usize) -> Option<Found<'_>> {
+        self.allowed.as_ref()?.find(text, from)
+    }
+
+    /// Refuses a text that holds a forbidden special token.
+    ///
+    /// # Errors
+    /// [`Error::SpecialToken`], naming it and its place.
+    pub fn check(&self, text: &str) -> Result<()> {
+        match self.forbidden.as_ref().and_then(|forbidden| forbidden.find(text, 0)) {
+            None => Ok(()),
+            Some(found) => {
+                Err(Error::SpecialToken { token: found.string.to_owned(), offset: found.start })
+            }
+        }
+    }
+
+    /// From where on `text`, which goes on later, may hold the beginning of a recognised or
+    /// forbidden special token.
+    pub fn open_from(&self, text: &str) -> usize {
+        [&self.allowed, &self.forbidden]
+            .into_iter()
+            .flatten()
+            .map(|finder| finder.open_from(text))
+            .min()
+            .unwrap_or(text.len())
+    }
+}

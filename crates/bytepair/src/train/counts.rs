@@ -1,0 +1,158 @@
+//! [`PieceCounts`]: how often each piece occurs in a corpus.
+
+use std::fmt;
+
+use super::table::{Probe, Seeds, Table};
+use crate::error::{Error, Result};
+
+/// Shards of a count; the top bits of a piece's hash choose its shard.
+pub(super) const SHARDS: usize = 1 << SHARD_BITS;
+const SHARD_BITS: u32 = 5;
+
+/// The shard of a piece with this hash.
+#[inline]
+pub(super) fn shard(hash: u64) -> usize {
+    (hash >> (u64::BITS - SHARD_BITS)) as usize
+}
+
+/// Pieces and how often each occurs: all that learning needs of a corpus.
+///
+/// Counts made on several machines or of several files are joined with [`merge`](Self::merge), in
+/// any order with the same result. A piece costs 24 to 72 bytes, a long one its length more.
+///
+/// ```
+/// use bytepair::train::PieceCounts;
+///
+/// let mut counts = PieceCounts::new();
+/// counts.add(b"low", 5)?;
+/// counts.add(b"lower", 2)?;
+/// counts.add(b"low", 1)?;
+/// assert_eq!(counts.get(b"low"), 6);
+/// let all: Vec<_> = counts.iter().collect();
+/// assert_eq!(all, [(&b"low"[..], 6), (&b"lower"[..], 2)]);
+/// # Ok::<(), bytepair::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct PieceCounts {
+    seeds: Seeds,
+    shards: Vec<Table>,
+}
+
+impl PieceCounts {
+    /// No pieces.
+    pub fn new() -> Self {
+        Self { seeds: Seeds::get(), shards: vec![Table::default(); SHARDS] }
+    }
+
+    pub(super) fn from_shards(shards: Vec<Table>) -> Self {
+        Self { seeds: Seeds::get(), shards }
+    }
+
+    /// Adds `n` occurrences of `piece`; [`Error::Value`] if its count passes 2^64 - 1.
+    pub fn add(&mut self, piece: &[u8], n: u64) -> Result<()> {
+        let probe = Probe::new(self.seeds, piece);
+        let table = &mut self.shards[shard(probe.hash)];
+        table.add(self.seeds, &probe, n).ok_or_else(|| overflow(piece))
+    }
+
+    /// How often `piece` occurs: 0 for one that was never added.
+    pub fn get(&self, piece: &[u8]) -> u64 {
+        let probe = Probe::new(self.seeds, piece);
+        self.shards[shard(probe.hash)].get(&probe)
+    }
+
+    /// How many different pieces there are.
+    pub fn len(&self) -> usize {
+        self.shards.iter().map(Table::len).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The pieces, the most frequent first, those of equal count in the order of their bytes.
+    ///
+    /// Sorts at each call: O(n log n).
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], u64)> + DoubleEndedIterator {
+        let mut all: Vec<(u64, u64, &[u8])> = Vec::with_capacity(self.len());
+        for table in &self.shards {
+            all.extend(table.iter().map(|(piece, count)| (count, prefix(piece), piece)));
+        }
+        // The prefix settles most comparisons without a look at the piece.
+        all.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then_with(|| a.2.cmp(b.2)));
+        all.into_iter().map(|(count, _, piece)| (piece, count))
+    }
+
+    /// The pieces in no order worth knowing, without the sort.
+    pub(super) fn unsorted(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.shards.iter().flat_map(Table::iter)
+    }
+
+    /// Adds all counts of `other`; [`Error::Value`] if one passes 2^64 - 1 (the counts added before
+    /// it stay added).
+    pub fn merge(&mut self, other: &PieceCounts) -> Result<()> {
+        for (mine, theirs) in self.shards.iter_mut().zip(&other.shards) {
+            for (piece, n) in theirs.iter() {
+                let probe = Probe::new(self.seeds, piece);
+                mine.add(self.seeds, &probe, n).ok_or_else(|| overflow(piece))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Multiplies every count by `n`, the weight of this corpus among others (0 empties it);
+    /// [`Error::Value`], and no change, if a count would pass 2^64 - 1.
+    pub fn scale(&mut self, n: u64) -> Result<()> {
+        if n == 0 {
+            self.shards = vec![Table::default(); SHARDS];
+            return Ok(());
+        }
+        if !self.shards.iter().all(|table| table.can_scale(n)) {
+            return Err(Error::Value(format!(
+                "scaling by {n} takes the count of a piece past 2**64 - 1; use a smaller weight"
+            )));
+        }
+        self.shards.iter_mut().for_each(|table| table.scale(n));
+        Ok(())
+    }
+
+    /// The sum of all counts (saturating): how many pieces the corpus has.
+    pub fn total(&self) -> u64 {
+        self.unsorted().fold(0, |sum, (_, count)| sum.saturating_add(count))
+    }
+}
+
+/// The first eight bytes as a number that orders as they do.
+pub(super) fn prefix(piece: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    let len = piece.len().min(8);
+    bytes[..len].copy_from_slice(&piece[..len]);
+    u64::from_be_bytes(bytes)
+}
+
+pub(super) fn overflow(piece: &[u8]) -> Error {
+    let head = String::from_utf8_lossy(&piece[..piece.len().min(40)]).into_owned();
+    Error::Value(format!("the count of piece {head:?} passes 2**64 - 1; scale the counts down"))
+}
+
+impl Default for PieceCounts {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PartialEq for PieceCounts {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.unsorted().all(|(piece, count)| other.get(piece) == count)
+    }
+}
+
+impl Eq for PieceCounts {}
+
+impl fmt::Debug for PieceCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pieces = self.iter().map(|(piece, count)| (String::from_utf8_lossy(piece), count));
+        f.debug_map().entries(pieces).finish()
+    }
+}

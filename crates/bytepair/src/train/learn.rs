@@ -1,0 +1,344 @@
+//! Learns merges from piece counts, keeping the counts of pairs up to date.
+//!
+//! Per merge, only the places of its pair are visited. What a place adds to or takes from other
+//! pairs depends on one neighbour, since the other half of those pairs is the merge itself; so the
+//! changes are summed in two arrays by neighbour, and the pair table is asked once per neighbour
+//! instead of once per place.
+//!
+//! A pair's count never rises after the merge that brought it into being. So pairs below a floor
+//! well under the expected last count are left out of table, postings and queue altogether, which
+//! is most of them; if the queue runs dry, the floor is lowered and the table made anew from the
+//! words as they are then.
+
+use super::counts::PieceCounts;
+use super::pairs::{Pairs, key, pair};
+use super::queue::{Queue, Tokens};
+use super::watch::{Pulse, Watch};
+use super::words::{MAX_IDS, Merge, Neighbours, Words};
+use super::{LearnOptions, Learned};
+use crate::error::Result;
+
+/// The floor falls by this factor when the queue runs dry.
+const FLOOR_STEP: u64 = 16;
+/// Places visited between two looks at the clock.
+const VISITS_PER_BEAT: usize = 1 << 14;
+/// Places whose memory is asked for together.
+const FETCHED: usize = 32;
+/// Most bits of a cell of the sketch that keeps rare pairs out of the table.
+const SKETCH_BITS: u32 = 20;
+
+/// Learns merges: the most frequent pair first, `options.tie_break` among equals.
+///
+/// Stops early when no pair is left whose count is at least `options.min_count` (and whose bytes are
+/// at most `options.max_token_bytes`). `watch` hears how many merges are made. Memory: 4 bytes per
+/// byte of the different pieces, and as much again for the places of pairs, at most.
+///
+/// ```
+/// use bytepair::train::{LearnOptions, NoWatch, PieceCounts, learn};
+///
+/// let mut counts = PieceCounts::new();
+/// for (piece, n) in [("low", 5), ("lower", 2), ("widest", 3), ("newest", 6)] {
+///     counts.add(piece.as_bytes(), n)?;
+/// }
+/// let learned = learn(&counts, &LearnOptions::new(3), &NoWatch)?;
+/// let tokens = learned.tokens();
+/// assert_eq!(tokens[256..], [b"st".to_vec(), b"est".to_vec(), b"ow".to_vec()]);
+/// assert_eq!(learned.counts, [9, 9, 7]);
+/// # Ok::<(), bytepair::Error>(())
+/// ```
+pub fn learn(counts: &PieceCounts, options: &LearnOptions, watch: &dyn Watch) -> Result<Learned> {
+    options.check()?;
+    Learner::new(counts, options, watch)?.run()
+}
+
+struct Learner<'w> {
+    words: Words,
+    tokens: Tokens,
+    pairs: Pairs,
+    queue: Queue,
+    changes: Changes,
+    /// How many merges at most.
+    wanted: usize,
+    min_count: u64,
+    max_token_bytes: usize,
+    /// Pairs of a lower count are not in the queue, and need not be in the table.
+    floor: u64,
+    learned: Learned,
+    pulse: Pulse<'w>,
+}
+
+impl<'w> Learner<'w> {
+    fn new(counts: &PieceCounts, options: &LearnOptions, watch: &'w dyn Watch) -> Result<Self> {
+        let mut learner = Self {
+            words: Words::new(counts)?,
+            tokens: Tokens::new(),
+            pairs: Pairs::new(),
+            queue: Queue::new(options.tie_break),
+            changes: Changes::new(),
+            wanted: options.merges.min(MAX_IDS - 256),
+            min_count: options.min_count,
+            max_token_bytes: options.max_token_bytes.unwrap_or(usize::MAX),
+            floor: options.min_count,
+            learned: Learned::default(),
+            pulse: Pulse::new(watch),
+        };
+        let sketch = learner.sketch()?;
+        // In natural text the count of the k-th merge is a few times the first divided by k.
+        let expected = sketch.greatest() / (learner.wanted as u64).max(1);
+        learner.floor = options.min_count.max(expected);
+        learner.build(&sketch)?;
+        Ok(learner)
+    }
+
+    fn run(mut self) -> Result<Learned> {
+        while self.learned.merges.len() < self.wanted {
+            self.beat()?;
+            let Some(top) = self.queue.peek() else {
+                if self.floor == self.min_count {
+                    break;
+                }
+                self.floor = self.min_count.max(self.floor / FLOOR_STEP);
+                let sketch = self.sketch()?;
+                self.build(&sketch)?;
+                continue;
+            };
+            let count = self.pairs.slot(top.slot).count;
+            if count < self.floor {
+                self.queue.pop(&self.tokens);
+                self.pairs.forget(top.slot);
+            } else if count < top.count {
+                self.queue.lower(count, &self.tokens);
+            } else {
+                self.queue.pop(&self.tokens);
+                self.apply(top.pair, top.slot)?;
+                self.learned.merges.push(top.pair);
+                self.learned.counts.push(count);
+            }
+        }
+        Ok(self.learned)
+    }
+
+    fn beat(&mut self) -> Result<()> {
+        self.pulse.beat(self.learned.merges.len() as u64, self.wanted as u64)
+    }
+
+    /// Merges a pair everywhere and brings counts, postings and queue up to date.
+    fn apply(&mut self, (left, right): (u32, u32), slot: u32) -> Result<()> {
+        let id = u32::try_from(self.tokens.len()).expect("ids stay below MAX_IDS");
+        let merge = Merge { left, right, id };
+        self.tokens.join(left, right);
+        self.changes.grow(self.tokens.len());
+        let mut cursor = 0;
+        let mut places = self.pairs.take(slot);
+        while !places.is_empty() {
+            let end = places.end.min(places.start + VISITS_PER_BEAT);
+            for items in self.pairs.pool[places.start..end].chunks(FETCHED) {
+                self.words.fetch(items);
+                for &item in items {
+                    self.words.merge(merge, item, &mut cursor, &self.tokens, &mut self.changes);
+                }
+            }
+            places.start = end;
+            if !places.is_empty() {
+                self.beat()?;
+            }
+        }
+        self.settle(merge, true)?;
+        self.settle(merge, false)?;
+        self.pairs.tidy();
+        Ok(())
+    }
+
+    /// Carries the changes on one side of a merge's places into table, postings and queue.
+    fn settle(&mut self, merge: Merge, before: bool) -> Result<()> {
+        let side = if before { &mut self.changes.before } else { &mut self.changes.after };
+        let room = self.max_token_bytes.saturating_sub(self.tokens.size(merge.id));
+        let merged = key(merge.left, merge.right);
+        for &token in &side.touched {
+            let sum = &mut side.sums[token as usize];
+            let (lost, gained) = if before {
+                ((token, merge.left), (token, merge.id))
+            } else if token == merge.id {
+                ((merge.right, merge.left), (token, token))
+            } else {
+                ((merge.right, token), (merge.id, token))
+            };
+            let lost = key(lost.0, lost.1);
+            // The merged pair itself is gone altogether; its count is 0 already.
+            if lost != merged {
+                self.pairs.lose(lost, sum.n);
+            }
+            if sum.n >= self.floor && self.tokens.size(token) <= room {
+                let slot = self.pairs.find_or_insert(key(gained.0, gained.1));
+                self.pairs.place(slot, sum.n, sum.items);
+                self.queue.push(gained, sum.n, slot, &self.tokens);
+                sum.slot = Some(slot);
+            }
+        }
+        for places in side.places.chunks(VISITS_PER_BEAT) {
+            for &(token, item) in places {
+                if let Some(slot) = side.sums[token as usize].slot {
+                    self.pairs.post(slot, item);
+                }
+            }
+            self.pulse.beat(self.learned.merges.len() as u64, self.wanted as u64)?;
+        }
+        side.places.clear();
+        for token in side.touched.drain(..) {
+            side.sums[token as usize] = Sum::default();
+        }
+        Ok(())
+    }
+
+    /// Upper bounds of the counts of all pairs.
+    fn sketch(&mut self) -> Result<Sketch> {
+        let mut sketch = Sketch::new(self.tokens.len(), self.words.cells());
+        let (done, total) = (self.learned.merges.len() as u64, self.wanted as u64);
+        let beat = &mut || self.pulse.beat(done, total);
+        self.words.each_pair(&self.tokens, beat, |_, left, right, count| {
+            sketch.add(left, right, count);
+        })?;
+        Ok(sketch)
+    }
+
+    /// Makes table, postings and queue from the words: all pairs from the floor up.
+    fn build(&mut self, sketch: &Sketch) -> Result<()> {
+        let (tokens, floor, most) = (&self.tokens, self.floor, self.max_token_bytes);
+        let wanted = |left: u32, right: u32| {
+            sketch.bound(left, right) >= floor && tokens.size(left) + tokens.size(right) <= most
+        };
+        let (done, total) = (self.learned.merges.len() as u64, self.wanted as u64);
+        let beat = &mut || self.pulse.beat(done, total);
+        let pairs = &mut self.pairs;
+        pairs.clear();
+        self.words.each_pair(tokens, beat, |_, left, right, count| {
+            if wanted(left, right) {
+                let slot = pairs.find_or_insert(key(left, right));
+                pairs.expect(slot, count);
+            }
+        })?;
+        pairs.place_expected(floor);
+        self.words.each_pair(tokens, beat, |item, left, right, _| {
+            if wanted(left, right)
+                && let Some(slot) = pairs.find(key(left, right))
+                && pairs.slot(slot).count >= floor
+            {
+                pairs.post(slot, item);
+            }
+        })?;
+        self.queue.clear();
+        for (number, slot) in (0..).zip(pairs.slots()) {
+            if slot.count >= floor {
+                self.queue.push(pair(slot.key), slot.count, number, tokens);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Upper bounds of the counts of pairs: pairs share cells, which hold their sums. While all ids are
+/// bytes, each pair has a cell of its own and the bound is the count.
+struct Sketch {
+    cells: Vec<u64>,
+    bytes_only: bool,
+    /// By how much a hash is shifted to be a cell.
+    shift: u32,
+}
+
+impl Sketch {
+    fn new(ids: usize, size: usize) -> Self {
+        let bytes_only = ids == 256;
+        let bits = if bytes_only { 16 } else { size.max(2).ilog2().min(SKETCH_BITS) };
+        Self { cells: vec![0; 1 << bits], bytes_only, shift: u64::BITS - bits }
+    }
+
+    #[inline]
+    fn cell(&self, left: u32, right: u32) -> usize {
+        if self.bytes_only {
+            return (left << 8 | right) as usize;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "at most SKETCH_BITS bits are left")]
+        let cell = (key(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize;
+        cell
+    }
+
+    #[inline]
+    fn add(&mut self, left: u32, right: u32, count: u64) {
+        let cell = self.cell(left, right);
+        self.cells[cell] += count;
+    }
+
+    #[inline]
+    fn bound(&self, left: u32, right: u32) -> u64 {
+        self.cells[self.cell(left, right)]
+    }
+
+    fn greatest(&self) -> u64 {
+        self.cells.iter().copied().max().unwrap_or(0)
+    }
+}
+
+/// What a merge did to the pairs around it, by neighbouring token.
+struct Changes {
+    before: Side,
+    after: Side,
+}
+
+impl Changes {
+    fn new() -> Self {
+        Self { before: Side::default(), after: Side::default() }
+    }
+
+    /// Makes room for `ids` tokens.
+    fn grow(&mut self, ids: usize) {
+        self.before.sums.resize(ids, Sum::default());
+        self.after.sums.resize(ids, Sum::default());
+    }
+}
+
+impl Neighbours for Changes {
+    #[inline]
+    fn before(&mut self, token: u32, item: u32, n: u64) {
+        self.before.note(token, item, n);
+    }
+
+    #[inline]
+    fn after(&mut self, token: u32, item: u32, n: u64) {
+        self.after.note(token, item, n);
+    }
+}
+
+#[derive(Default)]
+struct Side {
+    sums: Vec<Sum>,
+    touched: Vec<u32>,
+    places: Vec<(u32, u32)>,
+}
+
+impl Side {
+    #[inline]
+    fn note(&mut self, token: u32, item: u32, n: u64) {
+        let sum = &mut self.sums[token as usize];
+        if sum.n == 0 {
+            self.touched.push(token);
+        } else if sum.last == item {
+            sum.n += n;
+            return;
+        }
+        sum.n += n;
+        sum.items += 1;
+        sum.last = item;
+        self.places.push((token, item));
+    }
+}
+
+/// The sum of the changes at one neighbour.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    n: u64,
+    /// Different items among the changes.
+    items: usize,
+    last: u32,
+    /// The slot of the pair gained, if it is wanted.
+    slot: Option<u32>,
+}

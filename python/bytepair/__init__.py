@@ -1,0 +1,44 @@
+"""Byte-pair encoding: train, encode, decode, stream; exact and fast.
+
+A tour in ten lines:
+
+>>> import bytepair
+>>> gpt2 = bytepair.get_encoding("gpt2")                    # OpenAI's encodings, offline
+>>> gpt2.encode("hello world")
+[31373, 995]
+>>> gpt2.decode([31373, 995])
+'hello world'
+>>> tokenizer = bytepair.train(["low low low lower"], 260)  # a path, a list of paths, or texts
+>>> tokenizer.token_strings("low lower")
+['low', ' low', 'e', 'r']
+>>> bytepair.list_encodings()[-1]
+'o200k_harmony'
+
+`bytepair.reference` is the same in plain Python, to be read. Nothing here uses the network.
+"""
+
+from bytepair import errors, patterns
+from bytepair._core import __version__
+from bytepair.corpora import sample_corpus
+from bytepair.counts import PieceCounts
+from bytepair.encodings import encoding_for_model, get_encoding, list_encodings
+from bytepair.progress import Progress
+from bytepair.tokenizer import Tokenizer
+from bytepair.training import count_pieces, train, train_bpe, train_bpe_from_text
+
+__all__ = [
+    "PieceCounts",
+    "Progress",
+    "Tokenizer",
+    "__version__",
+    "count_pieces",
+    "encoding_for_model",
+    "errors",
+    "get_encoding",
+    "list_encodings",
+    "patterns",
+    "sample_corpus",
+    "train",
+    "train_bpe",
+    "train_bpe_from_text",
+]

@@ -1,0 +1,194 @@
+# Types of the compiled half of the package. Its documented face is the package itself; stubtest
+# keeps this file true to the built module.
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Literal, TypeAlias, final
+
+from typing_extensions import Self, disjoint_base
+
+__all__ = [
+    "EncodeIterator",
+    "Model",
+    "PieceCounts",
+    "Tokenizer",
+    "__version__",
+    "count_files",
+    "count_texts",
+    "learn",
+    "pattern_name",
+    "pattern_names",
+    "pretokenize",
+    "resolve_pattern",
+]
+
+__version__: str
+
+_Allowed: TypeAlias = Iterable[str] | Literal["all"]
+_Pattern: TypeAlias = str | Sequence[str] | None
+_Report: TypeAlias = Callable[[int, int], object]
+
+@final
+class Model:
+    @staticmethod
+    def from_merges(
+        vocab: Mapping[int, bytes],
+        merges: Sequence[tuple[bytes, bytes]],
+        *,
+        whole_pieces: bool = False,
+    ) -> Model: ...
+    @staticmethod
+    def from_ranks(vocab: Mapping[int, bytes]) -> Model: ...
+    @staticmethod
+    def unpack(packed: bytes) -> Model: ...
+    def pack(self) -> bytes: ...
+    @property
+    def by_rank(self) -> bool: ...
+    @property
+    def whole_pieces(self) -> bool: ...
+    def __len__(self) -> int: ...
+    def ids(self) -> list[int]: ...
+    def items(self) -> list[tuple[int, bytes]]: ...
+    def token(self, id: int) -> bytes | None: ...
+    def id(self, token: bytes) -> int | None: ...
+    def merges(self) -> list[tuple[bytes, bytes]]: ...
+
+@final
+class EncodeIterator(Iterator[int]):
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> int: ...
+
+@disjoint_base
+class Tokenizer:
+    def __new__(
+        cls,
+        model: Model,
+        special_tokens: Mapping[str, int],
+        pattern: _Pattern,
+        name: str | None = None,
+        aliases: Mapping[str, int] | None = None,
+    ) -> Self: ...
+    def encode(
+        self,
+        text: str,
+        *,
+        allowed_special: _Allowed = "all",
+        disallowed_special: _Allowed = (),
+        errors: str = "strict",
+    ) -> list[int]: ...
+    def encode_ordinary(self, text: str, *, errors: str = "strict") -> list[int]: ...
+    def _encode_buffer(
+        self,
+        text: str,
+        width: int,
+        *,
+        allowed_special: _Allowed = "all",
+        disallowed_special: _Allowed = (),
+        errors: str = "strict",
+    ) -> bytearray: ...
+    def encode_batch(
+        self,
+        texts: Iterable[str],
+        *,
+        threads: int | None = None,
+        allowed_special: _Allowed = "all",
+        disallowed_special: _Allowed = (),
+        errors: str = "strict",
+    ) -> list[list[int]]: ...
+    def encode_iterable(
+        self,
+        chunks: Iterable[str],
+        *,
+        allowed_special: _Allowed = "all",
+        disallowed_special: _Allowed = (),
+        errors: str = "strict",
+    ) -> EncodeIterator: ...
+    def count(
+        self,
+        text: str,
+        *,
+        limit: int | None = None,
+        allowed_special: _Allowed = "all",
+        disallowed_special: _Allowed = (),
+        errors: str = "strict",
+    ) -> int: ...
+    def count_batch(
+        self,
+        texts: Iterable[str],
+        *,
+        threads: int | None = None,
+        allowed_special: _Allowed = "all",
+        disallowed_special: _Allowed = (),
+        errors: str = "strict",
+    ) -> list[int]: ...
+    def decode(self, ids: Iterable[int], *, errors: str = "replace") -> str: ...
+    def decode_bytes(self, ids: Iterable[int]) -> bytes: ...
+    def decode_batch(
+        self, batch: Iterable[Iterable[int]], *, errors: str = "replace"
+    ) -> list[str]: ...
+    def token_bytes(self, id: int) -> bytes: ...
+    def token_id(self, token: str | bytes) -> int: ...
+    def token_strings(
+        self,
+        text: str,
+        *,
+        allowed_special: _Allowed = "all",
+        disallowed_special: _Allowed = (),
+        errors: str = "strict",
+    ) -> list[str]: ...
+    def is_special(self, id: int) -> bool: ...
+    @property
+    def special_tokens(self) -> dict[str, int]: ...
+    @property
+    def merges(self) -> list[tuple[bytes, bytes]]: ...
+    @property
+    def vocab_size(self) -> int: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def _special_names(self) -> dict[str, int]: ...
+    @property
+    def _special_aliases(self) -> dict[str, int]: ...
+    @property
+    def _pattern(self) -> str | list[str] | None: ...
+    @property
+    def _model(self) -> Model: ...
+    def _canonical(self) -> bytes: ...
+    def _equal(self, other: Tokenizer) -> bool: ...
+
+@final
+class PieceCounts:
+    def __new__(cls, items: Iterable[tuple[bytes, int]]) -> Self: ...
+    def get(self, piece: bytes) -> int: ...
+    def __len__(self) -> int: ...
+    def total(self) -> int: ...
+    def items(self, most: int | None = None) -> list[tuple[bytes, int]]: ...
+    def merged(self, other: PieceCounts) -> PieceCounts: ...
+    def scaled(self, n: int) -> PieceCounts: ...
+
+def count_files(
+    paths: Sequence[str | os.PathLike[str]],
+    pattern: _Pattern,
+    special_tokens: Sequence[str],
+    threads: int,
+    callback: _Report | None,
+) -> PieceCounts: ...
+def count_texts(
+    batches: Iterable[list[str]],
+    pattern: _Pattern,
+    special_tokens: Sequence[str],
+    threads: int,
+    callback: _Report | None,
+) -> PieceCounts: ...
+def learn(
+    counts: PieceCounts,
+    merges: int,
+    tie_break: str,
+    min_count: int,
+    max_token_bytes: int | None,
+    callback: _Report | None,
+) -> tuple[list[tuple[int, int]], list[int]]: ...
+def pattern_names() -> list[str]: ...
+def resolve_pattern(name: str) -> str | list[str] | None: ...
+def pattern_name(pattern: _Pattern) -> str | None: ...
+def pretokenize(text: str, pattern: _Pattern, *, general: bool = False) -> list[str]: ...

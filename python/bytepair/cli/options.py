@@ -1,0 +1,176 @@
+"""Options that several commands share, and the choice of a tokenizer.
+
+In: option values. Out: a `Tokenizer` with the name to show for it. Loading is the library's.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import typer
+
+import bytepair
+from bytepair.cli.failures import Usage
+
+__all__ = [
+    "DEFAULT_ENCODING",
+    "AllowSpecial",
+    "Chosen",
+    "Encoding",
+    "Encodings",
+    "Files",
+    "Json",
+    "Model",
+    "Models",
+    "Output",
+    "Quiet",
+    "TokenizerPath",
+    "TokenizerPaths",
+    "check_format",
+    "choose",
+    "choose_all",
+    "format_names",
+]
+
+DEFAULT_ENCODING = "o200k_base"
+"""What `count` and `bench` use when no tokenizer is named."""
+
+_PANEL = "Tokenizer"
+_ENCODING = typer.Option(
+    "--encoding",
+    "-e",
+    metavar="NAME",
+    help=f"A bundled encoding: {', '.join(bytepair.list_encodings())}.",
+    autocompletion=bytepair.list_encodings,
+    rich_help_panel=_PANEL,
+)
+_MODEL = typer.Option(
+    "--model",
+    "-m",
+    metavar="MODEL",
+    help="The encoding of an OpenAI model, such as gpt-4o.",
+    rich_help_panel=_PANEL,
+)
+_PATH = typer.Option(
+    "--tokenizer",
+    "-t",
+    metavar="PATH",
+    help="A tokenizer file (or directory), such as one that `train` wrote.",
+    rich_help_panel=_PANEL,
+)
+
+Encoding = Annotated[str | None, _ENCODING]
+Model = Annotated[str | None, _MODEL]
+TokenizerPath = Annotated[str | None, _PATH]
+Encodings = Annotated[list[str] | None, _ENCODING]
+Models = Annotated[list[str] | None, _MODEL]
+TokenizerPaths = Annotated[list[str] | None, _PATH]
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE",
+        help="Files or globs; a dash, or none, is standard input.",
+        show_default=False,
+    ),
+]
+AllowSpecial = Annotated[
+    bool,
+    typer.Option(
+        "--allow-special",
+        help="Recognise special tokens in the text. Without it they are plain text, "
+        "which is right for text from strangers.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write here instead of to standard output; the file appears when it is complete.",
+    ),
+]
+
+
+class Chosen(NamedTuple):
+    """A tokenizer and the name to show for it."""
+
+    label: str
+    tokenizer: bytepair.Tokenizer
+
+
+def choose(
+    encoding: str | None, model: str | None, path: str | None, *, default: str | None = None
+) -> Chosen:
+    """The one tokenizer that the three options name.
+
+    Raises `Usage` when they name none (and there is no default) or more than one.
+    """
+    chosen = choose_all(
+        [] if encoding is None else [encoding],
+        [] if model is None else [model],
+        [] if path is None else [path],
+        default=default,
+        most=1,
+    )
+    return chosen[0]
+
+
+def choose_all(
+    encodings: list[str],
+    models: list[str],
+    paths: list[str],
+    *,
+    default: str | None = None,
+    most: int | None = None,
+) -> list[Chosen]:
+    """The tokenizers that the options name, at least one and at most `most`."""
+    number = len(encodings) + len(models) + len(paths)
+    if number == 0 and default is not None:
+        encodings = [default]
+    elif number == 0 or (most is not None and number > most):
+        given = "no tokenizer" if number == 0 else "more than one tokenizer"
+        message = (
+            f"{given} is given: use one of -e NAME (bundled, as -e o200k_base), "
+            "-m MODEL (as -m gpt-4o) or -t PATH (a tokenizer file)"
+        )
+        raise Usage(message)
+    return [
+        *(Chosen(name, _encoding(name)) for name in encodings),
+        *(_for_model(name) for name in models),
+        *(Chosen(path, bytepair.Tokenizer.load(path)) for path in paths),
+    ]
+
+
+def _encoding(name: str) -> bytepair.Tokenizer:
+    names = bytepair.list_encodings()
+    if name not in names:
+        message = f"--encoding: unknown encoding {name!r}; the names are {', '.join(names)}"
+        raise Usage(message)
+    return bytepair.get_encoding(name)
+
+
+def _for_model(model: str) -> Chosen:
+    try:
+        tokenizer = bytepair.encoding_for_model(model)
+    except KeyError:
+        names = ", ".join(bytepair.list_encodings())
+        message = f"--model: no encoding is known for {model!r}; name it with -e: {names}"
+        raise Usage(message) from None
+    return Chosen(tokenizer.name or model, tokenizer)
+
+
+def format_names() -> list[str]:
+    """The names of the tokenizer formats."""
+    from bytepair import formats
+
+    return formats.names()
+
+
+def check_format(name: str | None, option: str) -> None:
+    """Raise `Usage` unless `name` is a format or `None`."""
+    if name is not None and name not in format_names():
+        message = f"{option}: unknown format {name!r}; the formats are {', '.join(format_names())}"
+        raise Usage(message)

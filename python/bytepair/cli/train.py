@@ -1,0 +1,341 @@
+"""`bytepair train`: a corpus to a tokenizer.
+
+In: text files, globs, directories or standard input. Out: a tokenizer file and a summary.
+Everything that can be wrong with the options and the place for the result is found before the
+corpus is read.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import typer
+
+import bytepair
+from bytepair.cli import show
+from bytepair.cli.failures import Failure, Usage
+from bytepair.cli.files import Input, expand_all, on_disk
+from bytepair.cli.meter import Meter
+from bytepair.cli.options import Json, Quiet, check_format, format_names
+from bytepair.cli.output import STDOUT, check_folder, check_kind, opened, save
+from bytepair.errors import ArgumentError, CorpusError, PatternError, TrainingWarning
+from bytepair.training import TEXT_SUFFIXES
+
+__all__ = ["SpecialIds", "TieBreak", "train"]
+
+EXAMPLES = (
+    "bytepair train corpus.txt --vocab-size 8000 -o my.json\n\n"
+    "bytepair train docs/ '*.md' --vocab-size 32000 -o my.json --pattern o200k "
+    "--special '<|endoftext|>' --special '<|user|>'\n\n"
+    "xzcat corpus.xz | bytepair train - --vocab-size 8000 -o my.json --quiet"
+)
+
+DEFAULT_SPECIAL = "<|endoftext|>"
+_SAMPLE = 1_000_000
+"""Bytes of the corpus on which compression is measured."""
+
+
+class TieBreak(str, Enum):
+    """Which of several equally frequent pairs is merged."""
+
+    LEXICOGRAPHIC = "lexicographic"
+    LOWEST_IDS = "lowest_ids"
+    HUGGINGFACE = "huggingface"
+
+
+class SpecialIds(str, Enum):
+    """Where special tokens have their ids."""
+
+    AFTER_BYTES = "after_bytes"
+    FIRST = "first"
+    LAST = "last"
+
+
+class _Options(NamedTuple):
+    """What the library is asked for."""
+
+    vocab_size: int
+    special: list[str]
+    pattern: str | None
+    tie_break: Literal["lexicographic", "lowest_ids", "huggingface"]
+    special_ids: Literal["after_bytes", "first", "last"]
+    min_count: int
+    max_token_bytes: int | None
+    threads: int | None
+
+
+class _Trained(NamedTuple):
+    tokenizer: bytepair.Tokenizer
+    corpus_bytes: int
+    pieces: int
+    bytes_per_token: float | None
+    count_seconds: float
+    learn_seconds: float
+    warnings: list[str]
+
+
+def train(
+    *,
+    corpus: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CORPUS",
+            help="Text files, globs, directories (their .txt and .md files), or a dash.",
+        ),
+    ],
+    vocab_size: Annotated[
+        int,
+        typer.Option(
+            "--vocab-size",
+            "-n",
+            min=1,
+            metavar="N",
+            help="How many tokens: the 256 bytes, the special tokens and the merges.",
+        ),
+    ],
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", metavar="OUT", help="Where to save the tokenizer; - is stdout."
+        ),
+    ],
+    special: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--special",
+            metavar="TOKEN",
+            help="A special token, taken literally; give it once for each.",
+            show_default=DEFAULT_SPECIAL,
+        ),
+    ] = None,
+    no_special: Annotated[
+        bool, typer.Option("--no-special", help="No special tokens at all.")
+    ] = False,
+    pattern: Annotated[
+        str,
+        typer.Option(
+            metavar="PATTERN",
+            help=f"How text is cut into pieces: a name ({', '.join(bytepair.patterns.names())}), "
+            "a regular expression, or none.",
+        ),
+    ] = "gpt2",
+    tie_break: Annotated[
+        TieBreak, typer.Option(help="Which of several equally frequent pairs is merged.")
+    ] = TieBreak.LEXICOGRAPHIC,
+    special_ids: Annotated[
+        SpecialIds, typer.Option(help="Where special tokens have their ids.")
+    ] = SpecialIds.AFTER_BYTES,
+    min_count: Annotated[
+        int, typer.Option(min=1, metavar="N", help="The least count of a pair that is merged.")
+    ] = 1,
+    max_token_bytes: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="The longest token, in bytes.")
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="How many threads count; the result is the same.",
+            show_default="one for each core",
+        ),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="The format of the file.",
+            show_default="native",
+            autocompletion=format_names,
+        ),
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a tokenizer on text and save it. A file that is there is replaced."""
+    if special and no_special:
+        message = "--special and --no-special exclude each other"
+        raise Usage(message)
+    if as_json and output == STDOUT:
+        message = "--json and -o - both want standard output"
+        raise Usage(message)
+    options = _Options(
+        vocab_size,
+        [] if no_special else special or [DEFAULT_SPECIAL],
+        None if pattern == "none" else pattern,
+        tie_break.value,
+        special_ids.value,
+        min_count,
+        max_token_bytes,
+        threads,
+    )
+    check_format(format, "--format")
+    _rehearse(options, output, format)
+    inputs = expand_all(corpus, suffixes=TEXT_SUFFIXES)
+    trained = _train(inputs, options, quiet=quiet)
+    _save(trained.tokenizer, output, format)
+    for warning in trained.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(_summary(trained, output, format), ensure_ascii=False))
+    elif not quiet:
+        stream = sys.stderr if output == STDOUT else sys.stdout
+        print(_readable_summary(trained, len(inputs), output, format), file=stream)
+
+
+def _learn(counts: bytepair.PieceCounts, options: _Options, meter: Meter) -> bytepair.Tokenizer:
+    return bytepair.train(
+        counts,
+        options.vocab_size,
+        special_tokens=options.special,
+        pattern=options.pattern,
+        tie_break=options.tie_break,
+        special_ids=options.special_ids,
+        min_count=options.min_count,
+        max_token_bytes=options.max_token_bytes,
+        progress=meter.hear,
+    )
+
+
+def _rehearse(options: _Options, output: str, format: str | None) -> None:
+    """Train on nothing and save it elsewhere: what is wrong with the options shows at once."""
+    with tempfile.TemporaryDirectory(prefix="bytepair-") as folder:
+        written = Path(folder, "rehearsal")
+        try:
+            counts = bytepair.count_pieces(
+                [""], pattern=options.pattern, special_tokens=options.special, threads=1
+            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TrainingWarning)
+                _learn(counts, options, Meter("", quiet=True)).save(written, format=format)
+        except (ArgumentError, PatternError) as error:
+            raise Usage(str(error)) from None
+        if output == STDOUT:
+            if written.is_dir():
+                message = f"-o -: the format {format} is a directory of files; name one"
+                raise Usage(message)
+            return
+        check_folder(output)
+        check_kind(output, written)
+
+
+def _train(inputs: Sequence[Input], options: _Options, *, quiet: bool) -> _Trained:
+    with ExitStack() as stack:
+        files = [stack.enter_context(on_disk(input)) for input in inputs]
+        paths = [Path(file.path) for file in files]
+        began = time.perf_counter()
+        with Meter("counting", quiet=quiet) as meter, _named_as_given(files):
+            counts = bytepair.count_pieces(
+                paths,
+                pattern=options.pattern,
+                special_tokens=options.special,
+                threads=options.threads,
+                progress=meter.hear,
+            )
+        counted = time.perf_counter()
+        with (
+            Meter("learning", quiet=quiet, unit="merges") as meter,
+            warnings.catch_warnings(record=True) as caught,
+        ):
+            warnings.simplefilter("always", TrainingWarning)
+            tokenizer = _learn(counts, options, meter)
+        learned = time.perf_counter()
+        return _Trained(
+            tokenizer,
+            sum(path.stat().st_size for path in paths),
+            len(counts),
+            _bytes_per_token(tokenizer, paths[0]),
+            counted - began,
+            learned - counted,
+            [str(warning.message) for warning in caught],
+        )
+
+
+@contextmanager
+def _named_as_given(files: Sequence[Input]) -> Iterator[None]:
+    """Errors name the input, not the copy that was made of it."""
+    try:
+        yield
+    except CorpusError as error:
+        message = str(error)
+        for file in files:
+            if file.copy_of is not None:
+                message = message.replace(file.path, file.copy_of)
+        raise Failure(message) from None
+
+
+def _bytes_per_token(tokenizer: bytepair.Tokenizer, path: Path) -> float | None:
+    """How many bytes a token stands for, on the beginning of the corpus."""
+    with path.open("rb") as file:
+        text = file.read(_SAMPLE).decode(errors="ignore")
+    tokens = tokenizer.count(text)
+    return len(text.encode()) / tokens if tokens else None
+
+
+def _save(tokenizer: bytepair.Tokenizer, output: str, format: str | None) -> None:
+    if output != STDOUT:
+        save(tokenizer, output, format)
+        return
+    with tempfile.TemporaryDirectory(prefix="bytepair-") as folder:
+        path = Path(folder, "tokenizer")
+        tokenizer.save(path, format=format)
+        with opened(STDOUT) as file:
+            file.write(path.read_bytes())
+
+
+def _longest(tokenizer: bytepair.Tokenizer) -> list[bytes]:
+    special = set(tokenizer.special_tokens.values())
+    plain = ((id, token) for id, token in tokenizer.vocab.items() if id not in special)
+    return [token for _, token in show.longest(plain, 5)]
+
+
+def _summary(trained: _Trained, output: str, format: str | None) -> dict[str, Any]:
+    from bytepair.formats.native import escape
+
+    tokenizer = trained.tokenizer
+    return {
+        "output": output,
+        "format": format or "native",
+        "vocab_size": tokenizer.vocab_size,
+        "merges": len(tokenizer.merges),
+        "special_tokens": tokenizer.special_tokens,
+        "fingerprint": tokenizer.fingerprint,
+        "corpus_bytes": trained.corpus_bytes,
+        "pieces": trained.pieces,
+        "bytes_per_token": trained.bytes_per_token,
+        "longest_tokens": [escape(token) for token in _longest(tokenizer)],
+        "seconds": {"count": trained.count_seconds, "learn": trained.learn_seconds},
+        "warnings": trained.warnings,
+    }
+
+
+def _readable_summary(trained: _Trained, files: int, output: str, format: str | None) -> str:
+    tokenizer = trained.tokenizer
+    size = trained.corpus_bytes
+    rate = show.quantity(size / max(trained.count_seconds, 1e-9), "bytes")
+    special = len(tokenizer.special_tokens)
+    rows = [
+        ("tokens", f"{tokenizer.vocab_size:,} (256 bytes, {special} special, "
+         f"{len(tokenizer.merges):,} merges)"),
+        ("corpus", f"{show.quantity(size, 'bytes')} in {files:,} file{'s'[: files != 1]}, "
+         f"{trained.pieces:,} different pieces"),
+        ("time", f"counting {trained.count_seconds:.2f} s ({rate}/s), "
+         f"learning {trained.learn_seconds:.2f} s"),
+        ("longest", show.tokens(_longest(tokenizer))),
+    ]  # fmt: skip
+    if trained.bytes_per_token is not None:
+        sample = show.quantity(min(size, _SAMPLE), "bytes")
+        ratio = f"{trained.bytes_per_token:.2f} on the first {sample} of the corpus"
+        rows.insert(2, ("bytes/token", ratio))
+    if output != STDOUT:
+        rows.append(("saved", f"{output} ({format or 'native'})"))
+    return "trained\n" + show.lines(rows)

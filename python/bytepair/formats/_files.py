@@ -1,0 +1,73 @@
+"""Files, read and written whole.
+
+In: a path. Out: its text or JSON, or a file that is complete or not there at all. Errors name the
+file and the place. A byte order mark at the head of a text file is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from typing import Any
+
+from bytepair.errors import FormatError
+
+
+def read_text(path: str) -> str:
+    """The text of a UTF-8 file, line ends as they are.
+
+    Raises `FormatError` with the byte offset when it is not UTF-8, `OSError` when it cannot be
+    read.
+    """
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"{path}: byte {error.start} is not valid UTF-8; the file is damaged or no text"
+        raise FormatError(message) from error
+
+
+def read_json(path: str) -> Any:
+    """The value of a JSON file. Raises `FormatError` with line and column."""
+    return parse_json(read_text(path), path)
+
+
+def parse_json(text: str, source: str) -> Any:
+    """The value of a JSON text; `source` names it in errors. An object may not name a key twice."""
+    try:
+        return json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, source))
+    except json.JSONDecodeError as error:
+        message = f"{source}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
+        raise FormatError(message) from error
+    except RecursionError as error:
+        message = f"{source}: nested too deeply to be a tokenizer"
+        raise FormatError(message) from error
+
+
+def _unique(pairs: list[tuple[str, Any]], source: str) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        message = f"{source}: the key {twice!r} occurs twice in one object"
+        raise FormatError(message)
+    return value
+
+
+def write_whole(path: str, text: str) -> None:
+    """Write a UTF-8 file by way of a temporary one beside it, so that no half file can be left."""
+    folder = os.path.dirname(path) or "."
+    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        # A temporary file is private; give it the rights that a new file has.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

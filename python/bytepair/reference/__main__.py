@@ -1,0 +1,21 @@
+"""``python -m bytepair.reference [--lang en|zh]``: the seven demonstrations of `demo`."""
+
+from __future__ import annotations
+
+import argparse
+
+from .demo import Demo
+from .demo_texts import LANGUAGES
+
+
+def main() -> None:
+    """Read the language from the command line and run."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bytepair.reference", description="Seven demonstrations of BPE tokenization."
+    )
+    parser.add_argument("--lang", choices=sorted(LANGUAGES), default="en", help="language (en)")
+    Demo(parser.parse_args().lang).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,467 @@
+"""The tokenizer: text to ids and back.
+
+In: a vocab with its merges, special tokens and a pattern. Out: `Tokenizer`, which encodes, decodes
+and counts. The work is done by the core (`bytepair._core.Tokenizer`), whose methods this class
+inherits, so a call costs no detour through Python; this module builds tokenizers and names them.
+
+It does not read or write files (`bytepair.formats` does) and does not train (`bytepair.training`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from bytepair import _core
+from bytepair.errors import ArgumentError, UnknownTokenError, VocabError
+from bytepair.patterns import Pattern, regex
+
+if TYPE_CHECKING:
+    import os
+
+    import numpy as np
+    import numpy.typing as npt
+    from typing_extensions import Self
+
+__all__ = ["Tokenizer", "VocabView"]
+
+SpecialTokens = Mapping[str, int] | Iterable[str]
+Allowed = Iterable[str] | Literal["all"]
+
+
+class VocabView(Mapping[int, bytes]):
+    """A tokenizer's vocab as a read-only mapping from id to token bytes, in id order.
+
+    It looks into the tokenizer and copies nothing. Special tokens are part of it.
+
+    >>> from bytepair import get_encoding
+    >>> vocab = get_encoding("gpt2").vocab
+    >>> vocab[995], len(vocab)
+    (b' world', 50257)
+    """
+
+    __slots__ = ("_tokenizer",)
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    def __getitem__(self, id: int, /) -> bytes:
+        return self._tokenizer.token_bytes(id)
+
+    def __iter__(self) -> Iterator[int]:
+        ids = self._tokenizer._model.ids()
+        special = set(self._tokenizer.special_tokens.values())
+        return iter(sorted({*ids, *special}) if special else ids)
+
+    def __len__(self) -> int:
+        model = self._tokenizer._model
+        special = {*self._tokenizer.special_tokens.values()}
+        return len(model) + sum(model.token(id) is None for id in special)
+
+    def __contains__(self, id: object, /) -> bool:
+        try:
+            self._tokenizer.token_bytes(id)  # type: ignore[arg-type]
+        except (UnknownTokenError, TypeError):
+            return False
+        return True
+
+    def __repr__(self) -> str:
+        return f"<vocab of {len(self)} tokens>"
+
+
+class Tokenizer(_core.Tokenizer):
+    """Turns text into ids and back.
+
+    Instances are immutable, comparable, hashable and picklable, and safe to use from many threads
+    at once and after a fork. Memory for caches is bounded (1 MB for each thread at work, 4 MB where
+    texts are long).
+
+    Args:
+        vocab: id → token bytes. Ids are in [0, 2**32) and may have gaps.
+        merges: (left bytes, right bytes) in rank order; `None` where `merge_rule` is `"ranks"`.
+        special_tokens: names, or name → id. One whose bytes are in the vocab has that id; another
+            gets the next free id. Where they overlap in a text, the longest wins.
+        pattern: a name of `bytepair.patterns.names()`, a regular expression, a sequence of them, or
+            `None` for no pretokenization.
+        name: what to call it.
+        merge_rule: `"pairs"`, merge the pair learned first (GPT-2, Hugging Face); or `"ranks"`,
+            take a piece that is a token whole, else merge the pair whose joined bytes have the
+            lowest id (tiktoken).
+        ignore_merges: look a whole piece up before merging, under `"pairs"` too (Llama 3).
+
+    Raises:
+        VocabError: a merge's parts or result are not in the vocab, or two tokens share an id.
+        ArgumentError: a special token is empty or given twice, or an option has no such value.
+        PatternError: the regular expression cannot be used.
+
+    A byte that no token covers is an error (`VocabError`) when a text holds it, not before.
+
+    >>> tokenizer = Tokenizer({0: b"a", 1: b"b", 2: b"ab"}, [(b"a", b"b")])
+    >>> tokenizer.encode("abba")
+    [2, 1, 0]
+    >>> tokenizer.decode([2, 1, 0])
+    'abba'
+    """
+
+    __slots__ = ("__weakref__", "_fingerprint")
+    _fingerprint: str
+
+    def __new__(
+        cls,
+        vocab: Mapping[int, bytes],
+        merges: Iterable[tuple[bytes, bytes]] | None,
+        special_tokens: SpecialTokens | None = None,
+        *,
+        pattern: Pattern = "gpt2",
+        name: str | None = None,
+        merge_rule: Literal["pairs", "ranks"] = "pairs",
+        ignore_merges: bool = False,
+    ) -> Self:
+        """Build a tokenizer; see the class."""
+        if not isinstance(vocab, Mapping):
+            message = f"vocab is a mapping from id to token bytes, not {type(vocab).__name__}"
+            raise TypeError(message)
+        special = _special_ids(vocab, special_tokens)
+        if merge_rule == "pairs":
+            if merges is None:
+                message = 'merges is None; merge_rule="pairs" needs the list of merges'
+                raise ArgumentError(message)
+            merges = list(merges)
+            plain = _without_special(vocab, special, merges)
+            model = _core.Model.from_merges(plain, merges, whole_pieces=ignore_merges)
+        elif merge_rule == "ranks":
+            if merges is not None:
+                message = 'merges are given; merge_rule="ranks" has them from the ids, so give None'
+                raise ArgumentError(message)
+            model = _core.Model.from_ranks(_without_special(vocab, special, ()))
+        else:
+            message = f'merge_rule is {merge_rule!r}; it is "pairs" or "ranks"'
+            raise ArgumentError(message)
+        return super().__new__(cls, model, special, regex(pattern), name)
+
+    @classmethod
+    def _assemble(
+        cls,
+        model: _core.Model,
+        special_tokens: Mapping[str, int],
+        *,
+        pattern: Pattern,
+        name: str | None,
+        aliases: Mapping[str, int] | None = None,
+    ) -> Self:
+        """A tokenizer from a model that is already built."""
+        return _core.Tokenizer.__new__(
+            cls, model, dict(special_tokens), regex(pattern), name, dict(aliases or {})
+        )
+
+    @classmethod
+    def from_ranks(
+        cls,
+        ranks: Mapping[bytes, int],
+        *,
+        pattern: Pattern,
+        special_tokens: SpecialTokens | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """A tokenizer from a rank table: token bytes → id, which is also its rank (tiktoken).
+
+        Raises `VocabError` when two tokens share a rank.
+
+        >>> ranks = {b"a": 0, b"b": 1, b"ab": 2}
+        >>> Tokenizer.from_ranks(ranks, pattern=None).encode("abba")
+        [2, 1, 0]
+        """
+        vocab: dict[int, bytes] = {}
+        for token, rank in ranks.items():
+            if vocab.setdefault(rank, token) != token:
+                message = (
+                    f"rank {rank} is given to {vocab[rank]!r} and to {token!r}; "
+                    "ranks must be unique"
+                )
+                raise VocabError(message)
+        return cls(vocab, None, special_tokens, pattern=pattern, name=name, merge_rule="ranks")
+
+    # ── Encoding ──────────────────────────────────────────────────────────────────────────────────
+
+    def encode_numpy(
+        self,
+        text: str,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        out: npt.NDArray[Any] | None = None,
+        allowed_special: Allowed = "all",
+        disallowed_special: Allowed = (),
+        errors: str = "strict",
+    ) -> npt.NDArray[np.uint32] | npt.NDArray[np.uint16]:
+        """The ids of `text` as a NumPy array of uint32, or of uint16 where `dtype` asks for it.
+
+        Args:
+            text: the text.
+            dtype: `numpy.uint32` (the default) or `numpy.uint16`.
+            out: a one-dimensional array for the ids; what is returned is the part that was filled.
+            allowed_special: as in `encode`.
+            disallowed_special: as in `encode`.
+            errors: as in `encode`.
+
+        Raises `ImportError` without NumPy; `ArgumentError` when an id does not fit the dtype or the
+        ids do not fit into `out`.
+
+        >>> from bytepair import get_encoding
+        >>> get_encoding("gpt2").encode_numpy("hello world")
+        array([31373,   995], dtype=uint32)
+        """
+        try:
+            import numpy as np
+        except ImportError as error:
+            message = "encode_numpy needs NumPy; install it, or use encode for a list"
+            raise ImportError(message) from error
+        wanted = np.dtype(dtype if dtype is not None else (np.uint32 if out is None else out.dtype))
+        if wanted not in (np.dtype(np.uint32), np.dtype(np.uint16)):
+            message = f"dtype is {wanted}; ids are uint32 or, where they fit, uint16"
+            raise ArgumentError(message)
+        buffer = self._encode_buffer(
+            text,
+            wanted.itemsize,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+            errors=errors,
+        )
+        ids = np.frombuffer(buffer, dtype=wanted)
+        if out is None:
+            return ids
+        if out.ndim != 1 or out.dtype != wanted or len(out) < len(ids):
+            message = (
+                f"out has shape {out.shape} and dtype {out.dtype}; "
+                f"it must be one-dimensional, {wanted} and hold {len(ids)} ids"
+            )
+            raise ArgumentError(message)
+        out[: len(ids)] = ids
+        return out[: len(ids)]
+
+    # ── What it is made of ────────────────────────────────────────────────────────────────────────
+
+    @property
+    def vocab(self) -> VocabView:
+        """The vocab as a read-only mapping from id to token bytes, special tokens included."""
+        return VocabView(self)
+
+    @property
+    def pattern(self) -> str | list[str] | None:
+        """The pattern: its name if it has one, else the regular expression(s), or `None`."""
+        return _core.pattern_name(self._pattern) or self._pattern
+
+    @property
+    def merge_rule(self) -> Literal["pairs", "ranks"]:
+        """How pairs are chosen: `"pairs"` (learned first) or `"ranks"` (lowest resulting id)."""
+        return "ranks" if self._model.by_rank else "pairs"
+
+    @property
+    def ignore_merges(self) -> bool:
+        """Whether a whole piece is looked up before any merge."""
+        return self._model.whole_pieces
+
+    @property
+    def fingerprint(self) -> str:
+        """A SHA-256, in hex, of all that the ids depend on; the name is not part of it.
+
+        Equal tokenizers have equal fingerprints, in every process and version.
+        """
+        try:
+            return self._fingerprint
+        except AttributeError:
+            import hashlib
+
+            digest = hashlib.sha256(self._canonical()).hexdigest()
+            self._fingerprint = digest
+            return digest
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tokenizer):
+            return NotImplemented
+        return self._equal(other)
+
+    def __hash__(self) -> int:
+        # Equal tokenizers agree on these; hashing the whole vocab would cost milliseconds.
+        return hash((self.vocab_size, len(self._model), tuple(self.special_tokens.items())))
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        pattern = self.pattern
+        shown = pattern if isinstance(pattern, str) and len(pattern) <= 20 else None
+        described = f", pattern {shown!r}" if shown else ""
+        special = f", {len(self.special_tokens)} special" if self.special_tokens else ""
+        return f"<Tokenizer {name}{self.vocab_size} tokens{special}{described}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from bytepair.encodings import is_bundled
+
+        if self.name is not None and is_bundled(self):
+            from bytepair.encodings import get_encoding
+
+            return get_encoding, (self.name,)
+        from bytepair.formats import native
+
+        return native.loads, (native.dumps(self),)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    # ── Variants ──────────────────────────────────────────────────────────────────────────────────
+
+    def with_special_tokens(self, special_tokens: SpecialTokens) -> Self:
+        """The same tokenizer with these special tokens besides the ones it has.
+
+        Names get the next free ids, in order; a mapping gives the ids. Raises `VocabError` when an
+        id is taken, `ArgumentError` when a name is empty or already a special token.
+
+        >>> from bytepair import get_encoding
+        >>> chat = get_encoding("gpt2").with_special_tokens(["<|user|>"])
+        >>> chat.encode("<|user|>hello")
+        [50257, 31373]
+        """
+        if isinstance(special_tokens, str):
+            message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
+            raise TypeError(message)
+        taken = self.special_tokens
+        names = list(special_tokens)
+        for token in names:
+            if token in taken:
+                message = f"{token!r} is already a special token, with id {taken[token]}"
+                raise ArgumentError(message)
+        if isinstance(special_tokens, Mapping):
+            added = dict(special_tokens)
+        else:
+            _check_names(names)
+            added = {token: self.vocab_size + at for at, token in enumerate(names)}
+        return self._assemble(
+            self._model,
+            {**self._special_names, **added},
+            pattern=self._pattern,
+            name=None,
+            aliases=self._special_aliases,
+        )
+
+    # ── Files ─────────────────────────────────────────────────────────────────────────────────────
+
+    def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+        """Write the tokenizer to `path`, whole or not at all.
+
+        Args:
+            path: the file (or, for formats of several files, the directory).
+            format: a name of `bytepair.formats.names()`; by default the native JSON.
+
+        Raises `FormatError` when the format cannot hold this tokenizer, and says why.
+        """
+        from bytepair import formats
+
+        formats.save(self, path, format=format)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, format: str | None = None) -> Tokenizer:
+        """Read a tokenizer from `path`.
+
+        Args:
+            path: the file or directory.
+            format: a name of `bytepair.formats.names()`; by default what the content shows.
+
+        Raises `FormatError`, naming the file and the place, when it is not a tokenizer.
+        """
+        from bytepair import formats
+
+        return formats.load(path, format=format)
+
+    @classmethod
+    def from_files(
+        cls,
+        vocab_path: str | os.PathLike[str],
+        merges_path: str | os.PathLike[str],
+        special_tokens: SpecialTokens | None = None,
+    ) -> Tokenizer:
+        """Read GPT-2's two files: `encoder.json` and `vocab.bpe` (or `vocab.json`, `merges.txt`).
+
+        The files do not say which tokens are special: those given here are, and no others. The
+        pattern is GPT-2's. Raises `FormatError` naming file and place.
+        """
+        from bytepair.formats import gpt2
+
+        return gpt2.load_files(vocab_path, merges_path, special_tokens)
+
+    def save_files(
+        self, vocab_path: str | os.PathLike[str], merges_path: str | os.PathLike[str]
+    ) -> None:
+        """Write GPT-2's two files, the counterpart of `from_files`.
+
+        Raises `FormatError` when they cannot hold this tokenizer.
+        """
+        from bytepair.formats import gpt2
+
+        gpt2.save_files(self, vocab_path, merges_path)
+
+
+def _check_names(names: list[str]) -> None:
+    seen: set[str] = set()
+    for token in names:
+        if not isinstance(token, str):
+            message = f"a special token must be str, not {type(token).__name__} ({token!r})"
+            raise TypeError(message)
+        if not token:
+            message = "a special token is empty; it would match everywhere"
+            raise ArgumentError(message)
+        if token in seen:
+            message = f"the special token {token!r} is given twice"
+            raise ArgumentError(message)
+        seen.add(token)
+
+
+def _special_ids(
+    vocab: Mapping[int, bytes], special_tokens: SpecialTokens | None
+) -> dict[str, int]:
+    """The ids of the special tokens: the vocab's where it has them, else the next free ones."""
+    if special_tokens is None:
+        return {}
+    if isinstance(special_tokens, str):
+        message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
+        raise TypeError(message)
+    names = list(special_tokens)
+    _check_names(names)
+    wanted = {token.encode(): token for token in names}
+    known: dict[str, int] = {}
+    for id, token in vocab.items():
+        name = wanted.get(token)
+        if name is not None:
+            known[name] = min(id, known.get(name, id))
+    if isinstance(special_tokens, Mapping):
+        for name, id in special_tokens.items():
+            if name in known and known[name] != id:
+                message = (
+                    f"special token {name!r} is given id {id}, but the vocab has it as "
+                    f"{known[name]}; give that id or take it out of the vocab"
+                )
+                raise VocabError(message)
+        return dict(special_tokens)
+    free = max(vocab, default=-1) + 1
+    for name in names:
+        if name not in known:
+            known[name] = free
+            free += 1
+    return {name: known[name] for name in names}
+
+
+def _without_special(
+    vocab: Mapping[int, bytes],
+    special_tokens: Mapping[str, int],
+    merges: Iterable[tuple[bytes, bytes]],
+) -> dict[int, bytes]:
+    """The vocab without the special tokens, which no merge may make by accident.
+
+    One that is a single byte, or that the merges make too, is an ordinary token besides.
+    """
+    names = {token.encode() for token in special_tokens}
+    names = {token for token in names if len(token) > 1}
+    lengths = {len(token) for token in names}
+    made = {left + right for left, right in merges if len(left) + len(right) in lengths}
+    names -= made
+    return {id: token for id, token in vocab.items() if token not in names}

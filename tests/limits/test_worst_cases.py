@@ -1,0 +1,182 @@
+"""Input made to be slow: time grows in proportion to size, whatever the shape, on a small stack."""
+
+from __future__ import annotations
+
+import base64
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+import bytepair
+from bytepair import Tokenizer, get_encoding, train
+
+ENCODINGS = ["gpt2", "cl100k_base", "o200k_base"]
+STACK = 256 << 10
+
+# Shape of the text -> a function from its size. Each has been the death of some tokenizer.
+SHAPES: dict[str, Callable[[int], str]] = {
+    "a letter": lambda n: "a" * n,
+    "two letters": lambda n: "ab" * (n // 2),
+    "letters of both cases": lambda n: "aA" * (n // 2),
+    "caret": lambda n: "^" * n,
+    "underscore": lambda n: "_" * n,
+    "zero": lambda n: "0" * n,
+    "spaces": lambda n: " " * n,
+    "spaces, then a letter": lambda n: " " * n + "x",
+    "newlines, then a letter": lambda n: "\n" * n + "x",
+    "spaces and newlines": lambda n: " \n" * (n // 2),
+    "tabs, then a space": lambda n: "\t" * n + " ",
+    "spaces and newlines at random": lambda n: "".join(random.Random(1).choices(" \n\t\r", k=n)),
+    "apostrophes": lambda n: "'" * n,
+    "letter and combining marks": lambda n: "e" + "\u0301" * n,
+    "random letters": lambda n: "".join(random.Random(2).choices("abcdefghij", k=n)),
+    "random bits": lambda n: "".join(random.Random(3).choices("ab", k=n)),
+    "cjk": lambda n: "\u4e2d" * (n // 2),
+    "emoji": lambda n: "\U0001f642" * (n // 4),
+}
+
+
+def on_a_small_stack(work: Callable[[], object]) -> object:
+    """The result of `work`, called on a thread with a stack of 256 KiB."""
+    result: list[object] = []
+    before = threading.stack_size(STACK)
+    try:
+        thread = threading.Thread(target=lambda: result.append(work()))
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    assert result, "the thread failed"
+    return result[0]
+
+
+def seconds(work: Callable[[], object], tries: int = 3) -> float:
+    """The least time of some tries: what the machine can do when nothing else disturbs it."""
+    times = []
+    for _ in range(tries):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def assert_linear(work: Callable[[int], object], size: int, most: float) -> None:
+    """Four times the size must take about four times as long; `most` seconds must do for `size`."""
+    small, large = size // 4, size
+    few, many = seconds(lambda: work(small)), seconds(lambda: work(large))
+    assert many < most
+    # A heap that outgrows the caches of the machine makes it up to eight; the square would be 16.
+    assert many < 10 * few + 0.02, f"{few:.3f} s for {small}, {many:.3f} s for {large}"
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_encode(name, shape):
+    encoding, make = get_encoding(name), SHAPES[shape]
+    texts = {size: make(size) for size in (250_000, 1_000_000)}
+    ids = on_a_small_stack(lambda: encoding.encode_ordinary(texts[1_000_000]))
+    assert encoding.decode(ids) == texts[1_000_000]
+    assert_linear(lambda size: encoding.count(texts[size], allowed_special=()), 1_000_000, 3)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_ten_megabytes_of_base64(name):
+    data = random.Random(4).randbytes(7_500_000)
+    text = base64.b64encode(data).decode()
+    assert len(text) == 10_000_000
+    encoding = get_encoding(name)
+    start = time.perf_counter()
+    ids = on_a_small_stack(lambda: encoding.encode(text))
+    assert time.perf_counter() - start < 15
+    assert encoding.decode(ids) == text
+
+
+@pytest.mark.parametrize("shape", ["a letter", "spaces, then a letter", "random bits", "cjk"])
+def test_no_pattern(shape):
+    """Without a pattern a whole text is one piece."""
+    gpt2 = get_encoding("gpt2")
+    vocab = {id_: token for id_, token in gpt2.vocab.items() if id_ != 50256}
+    tokenizer = Tokenizer(vocab, gpt2.merges, pattern=None)
+    texts = {size: SHAPES[shape](size) for size in (250_000, 1_000_000)}
+    assert_linear(lambda size: tokenizer.count(texts[size]), 1_000_000, 3)
+
+
+def test_prose_without_a_newline_under_a_pattern_of_lines():
+    gpt2 = get_encoding("gpt2")
+    vocab = {id_: token for id_, token in gpt2.vocab.items() if id_ != 50256}
+    lines = Tokenizer(vocab, gpt2.merges, pattern=r"[^\n]+|\n+")
+    text = "some words in a long line, " * 40_000
+    assert_linear(lambda size: lines.count(text[:size]), 1_000_000, 3)
+    assert lines.decode(lines.encode(text)) == text
+
+
+@pytest.mark.parametrize("shape", ["a letter", "spaces, then a letter", "newlines, then a letter"])
+@pytest.mark.parametrize("size", [1, 10, 4096, 1_000_000])
+def test_streams(shape, size):
+    """A long piece in small chunks must not be looked at again for every chunk."""
+    text = SHAPES[shape](300_000 if size == 1 else 1_000_000)
+    chunks = [text[at : at + size] for at in range(0, len(text), size)]
+    for name in ENCODINGS:
+        encoding = get_encoding(name)
+        start = time.perf_counter()
+        ids = list(encoding.encode_iterable(chunks))
+        assert time.perf_counter() - start < 3
+        assert ids == encoding.encode(text)
+
+
+def test_many_special_tokens():
+    """Time does not grow with their number, and text that looks like them is no trap."""
+    gpt2 = get_encoding("gpt2")
+    names = [f"<|reserved_special_token_{n}|>" for n in range(20_000)]
+    start = time.perf_counter()
+    many = gpt2.with_special_tokens(names)
+    assert time.perf_counter() - start < 2
+    few = gpt2.with_special_tokens(names[:1])
+    for text in ("plain words without any of them " * 30_000, "<|reserved_special_token_" * 40_000):
+        assert many.encode(text) == few.encode(text)
+        slow, fast = (seconds(lambda t=text, e=e: e.count(t)) for e in (many, few))
+        assert slow < 3 * fast + 0.05
+    assert_linear(lambda size: many.count("<|reserved_special_" * (size // 19)), 1_000_000, 1)
+
+
+def test_special_tokens_that_nearly_match():
+    tokenizer = get_encoding("gpt2").with_special_tokens(["a" * 1_000 + "b", "a" * 500])
+    assert_linear(lambda size: tokenizer.count("a" * size), 1_000_000, 3)
+    assert_linear(lambda size: tokenizer.count("a" * 499 + "c" * size), 1_000_000, 3)
+
+
+@pytest.mark.parametrize(
+    "shape", ["a letter", "random bits", "spaces, then a letter", "cjk", "two letters"]
+)
+def test_training_on_one_long_piece(shape):
+    texts = {size: SHAPES[shape](size) for size in (125_000, 500_000)}
+
+    def learn(size: int) -> None:
+        train(iter([texts[size]]), 264, special_tokens=[], pattern=None)
+
+    assert_linear(learn, 500_000, 3)
+
+
+def test_a_batch_is_not_slower_than_the_loop():
+    encoding = get_encoding("cl100k_base")
+    texts = ["a short text of some words, five of them" * 3] * 5
+
+    def batch() -> None:
+        for _ in range(2_000):
+            encoding.encode_batch(texts)
+
+    def loop() -> None:
+        for _ in range(2_000):
+            [encoding.encode(text) for text in texts]
+
+    assert seconds(batch) < 1.5 * seconds(loop)
+
+
+def test_stack_size_is_restored():
+    assert threading.stack_size() != STACK
+    assert sys.getrecursionlimit() >= 1_000
+    assert bytepair.get_encoding("gpt2").count("a") == 1
