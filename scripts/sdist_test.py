@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -18,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = ("LICENSE", "NOTICE", "README.md", "Cargo.lock", "python/bytepair/data/sample_corpus.txt")
-UNWANTED = ("target/", ".venv/", "tests/", "_core.abi3.so", "__pycache__")
+UNWANTED = re.compile(r"^(target|tests|docs|site|\.venv)/|_core\.abi3\.so|__pycache__")
 
 
 def run(command: list[str | Path], *, cwd: Path, extra: dict[str, str] | None = None) -> None:
@@ -33,7 +34,7 @@ def check_names(archive: Path) -> None:
     with tarfile.open(archive) as file:
         names = [name.partition("/")[2] for name in file.getnames()]
     missing = [name for name in NEEDED if name not in names]
-    unwanted = [name for name in names if any(part in name for part in UNWANTED)]
+    unwanted = [name for name in names if UNWANTED.search(name)]
     if missing or unwanted:
         sys.exit(f"{archive.name} lacks {missing} and should not hold {unwanted}")
 

@@ -8,9 +8,10 @@ import textwrap
 
 import pytest
 
-pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="reads /proc and sets RLIMIT_AS"
-)
+pytestmark = [
+    pytest.mark.serial,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc, sets RLIMIT_AS"),
+]
 
 START = """
 import gc, random, resource, sys
@@ -166,7 +167,7 @@ def test_a_tokenizer_is_freed():
             use()
             gc.collect()
             seen.append(resident())
-        # At first the allocator spreads out; after that, each one takes the place of the one before.
+        # At first the allocator spreads out; then each takes the place of the one before.
         print(max(seen[20:]) - max(seen[:20]))
         """
     assert int(run(code)) < 8_000_000

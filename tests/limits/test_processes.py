@@ -17,6 +17,8 @@ import pytest
 
 from bytepair import Tokenizer, get_encoding, train
 
+pytestmark = pytest.mark.serial
+
 TEXT = "Threads and forks: 12345 times, 中文 and été.\n\n  It's <|endoftext|> fine. " * 200
 unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 

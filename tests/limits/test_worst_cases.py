@@ -14,6 +14,8 @@ import pytest
 import bytepair
 from bytepair import Tokenizer, get_encoding, train
 
+pytestmark = pytest.mark.serial
+
 ENCODINGS = ["gpt2", "cl100k_base", "o200k_base"]
 STACK = 256 << 10
 

@@ -18,7 +18,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     for block in padded.chunks_exact(64) {
         compress(&mut state, block, &constants);
     }
-    state.iter().map(|word| format!("{word:08x}")).collect()
+    let words = state.map(|word| format!("{word:08x}"));
+    words.concat()
 }
 
 /// The first 32 bits of the fraction of the root of `prime`, exactly: `floor(root · 2^32)` by
