@@ -33,6 +33,8 @@ from pathlib import Path
 
 import pytest
 
+import bytepair
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "README.zh-CN.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -235,6 +237,21 @@ def test_docstring_examples_run(module):
         imported, optionflags=FLAGS, extraglobs={"bytepair": sys.modules["bytepair"]}
     )
     assert report.failed == 0, f"{report.failed} of {report.attempted} examples failed"
+
+
+CORE_METHODS = sorted(name for name in vars(bytepair._core.Tokenizer) if not name.startswith("_"))
+
+
+@pytest.mark.parametrize("name", CORE_METHODS)
+def test_core_docstring_examples_run(name):
+    """The methods that `Tokenizer` inherits are documented in the core, out of testmod's sight."""
+    text = getattr(bytepair._core.Tokenizer, name).__doc__
+    assert text, f"{name} has no docstring"
+    test = doctest.DocTestParser().get_doctest(text, {"bytepair": bytepair}, name, name, 0)
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    runner.run(test)
+    assert runner.failures == 0
+    assert test.examples or name == "name", f"{name} has no example"
 
 
 # --- the rules above are themselves tested ---
