@@ -7,7 +7,10 @@ this package; documents are separated by `<|endoftext|>`.
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["sample_corpus"]
 
@@ -18,4 +21,7 @@ def sample_corpus() -> Path:
     >>> sample_corpus().read_text(encoding="utf-8").count("<|endoftext|>")
     58
     """
+    # Imported here: pathlib would be a third of what importing the package costs.
+    from pathlib import Path
+
     return Path(__file__).parent / "data" / "sample_corpus.txt"

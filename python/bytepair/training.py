@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Literal
 
 from bytepair import _core
@@ -137,7 +136,7 @@ def train_bpe(
     >>> merges
     [(b'o', b'w'), (b'l', b'ow')]
     """
-    tokenizer = train(Path(input_path), vocab_size, special_tokens=special_tokens)
+    tokenizer = train(input_path, vocab_size, special_tokens=special_tokens)
     return dict(tokenizer.vocab), tokenizer.merges
 
 
@@ -279,6 +278,7 @@ def _is_glob(item: str) -> bool:
 def _files(corpus: str | os.PathLike[str]) -> list[str]:
     """The text files behind a path, a directory or a glob, sorted by name."""
     import glob
+    from pathlib import Path
 
     name = os.fspath(corpus)
     if os.path.isdir(name):

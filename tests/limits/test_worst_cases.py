@@ -57,12 +57,12 @@ def on_a_small_stack(work: Callable[[], object]) -> object:
 
 
 def seconds(work: Callable[[], object], tries: int = 3) -> float:
-    """The least time of some tries: what the machine can do when nothing else disturbs it."""
+    """The least processor time of some tries: what the machine does when nothing disturbs it."""
     times = []
     for _ in range(tries):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 
@@ -91,9 +91,9 @@ def test_ten_megabytes_of_base64(name):
     text = base64.b64encode(data).decode()
     assert len(text) == 10_000_000
     encoding = get_encoding(name)
-    start = time.perf_counter()
+    start = time.process_time()
     ids = on_a_small_stack(lambda: encoding.encode(text))
-    assert time.perf_counter() - start < 15
+    assert time.process_time() - start < 15
     assert encoding.decode(ids) == text
 
 
@@ -124,9 +124,9 @@ def test_streams(shape, size):
     chunks = [text[at : at + size] for at in range(0, len(text), size)]
     for name in ENCODINGS:
         encoding = get_encoding(name)
-        start = time.perf_counter()
+        start = time.process_time()
         ids = list(encoding.encode_iterable(chunks))
-        assert time.perf_counter() - start < 3
+        assert time.process_time() - start < 3
         assert ids == encoding.encode(text)
 
 
@@ -134,9 +134,9 @@ def test_many_special_tokens():
     """Time does not grow with their number, and text that looks like them is no trap."""
     gpt2 = get_encoding("gpt2")
     names = [f"<|reserved_special_token_{n}|>" for n in range(20_000)]
-    start = time.perf_counter()
+    start = time.process_time()
     many = gpt2.with_special_tokens(names)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     few = gpt2.with_special_tokens(names[:1])
     for text in ("plain words without any of them " * 30_000, "<|reserved_special_token_" * 40_000):
         assert many.encode(text) == few.encode(text)

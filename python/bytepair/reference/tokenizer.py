@@ -11,7 +11,7 @@ ids may end inside a character, so decoding is defined on bytes and only then tu
 
 Cost: encoding is a regular expression search plus one merge for each distinct piece; a bounded
 cache remembers pieces, because most words of a text are repetitions; the last demonstration
-measures both. The fast half of the package gives the same ids, and has offsets, batches, truncation
+measures both. The fast half of the package gives the same ids, and has batches, counting, threads
 and more.
 """
 
