@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from bytepair import _core
+from bytepair import _checks, _core
 from bytepair.errors import ArgumentError, UnknownTokenError, VocabError
 from bytepair.patterns import Pattern, regex
 
@@ -118,26 +118,30 @@ class Tokenizer(_core.Tokenizer):
         ignore_merges: bool = False,
     ) -> Self:
         """Build a tokenizer; see the class."""
+        if merge_rule not in ("pairs", "ranks"):
+            message = f'merge_rule is {merge_rule!r}; it is "pairs" or "ranks"'
+            raise ArgumentError(message)
+        if merge_rule == "pairs" and merges is None:
+            message = 'merges is None; merge_rule="pairs" needs the list of merges'
+            raise ArgumentError(message)
+        if merge_rule == "ranks" and merges is not None:
+            message = 'merges are given; merge_rule="ranks" has them from the ids, so give None'
+            raise ArgumentError(message)
         if not isinstance(vocab, Mapping):
             message = f"vocab is a mapping from id to token bytes, not {type(vocab).__name__}"
             raise TypeError(message)
+        pairs = list(merges or ())
         special = _special_ids(vocab, special_tokens)
-        if merge_rule == "pairs":
-            if merges is None:
-                message = 'merges is None; merge_rule="pairs" needs the list of merges'
-                raise ArgumentError(message)
-            merges = list(merges)
-            plain = _without_special(vocab, special, merges)
-            model = _core.Model.from_merges(plain, merges, whole_pieces=ignore_merges)
-        elif merge_rule == "ranks":
-            if merges is not None:
-                message = 'merges are given; merge_rule="ranks" has them from the ids, so give None'
-                raise ArgumentError(message)
-            model = _core.Model.from_ranks(_without_special(vocab, special, ()))
-        else:
-            message = f'merge_rule is {merge_rule!r}; it is "pairs" or "ranks"'
-            raise ArgumentError(message)
-        return super().__new__(cls, model, special, regex(pattern), name)
+        try:
+            plain = _without_special(vocab, special, pairs)
+            if merge_rule == "pairs":
+                model = _core.Model.from_merges(plain, pairs, whole_pieces=ignore_merges)
+            else:
+                model = _core.Model.from_ranks(plain)
+            return super().__new__(cls, model, special, regex(pattern), name)
+        except (TypeError, ValueError, OverflowError) as error:
+            fault = _checks.explain(vocab, pairs, special)
+            raise (fault or error) from None
 
     @classmethod
     def _assemble(

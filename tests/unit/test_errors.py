@@ -255,3 +255,31 @@ assert not [name for name in opened if name.endswith(".bpranks")], opened
 assert not {"numpy", "tiktoken", "regex", "socket", "ssl", "urllib.request"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: Tokenizer({-1: b"a"}, []), ValueError, ["-1", "4294967295"]),
+        (lambda: Tokenizer({2**32: b"a"}, []), ValueError, ["4294967296", "b'a'"]),
+        (lambda: Tokenizer({"0": b"a"}, []), TypeError, ["'0'", "int"]),
+        (lambda: Tokenizer({0: "a"}, []), TypeError, ["id 0", "bytes", "'a'"]),
+        (lambda: Tokenizer(BYTES, [(b"a",)]), TypeError, ["merge 0", "(b'a',)"]),
+        (lambda: Tokenizer(BYTES, [("a", "b")]), TypeError, ["merge 0", "bytes"]),
+        (lambda: Tokenizer(BYTES, [], {"<x>": -1}), ValueError, ["<x>", "-1"]),
+        (lambda: Tokenizer(BYTES, [], {"<x>": 65}), ValueError, ["<x>", "65"]),
+        (lambda: Tokenizer(BYTES, []).count("a", limit=-1), ValueError, ["limit", "-1"]),
+        (lambda: Tokenizer(BYTES, []).encode_batch(["a"], threads=-1), ValueError, ["threads"]),
+        (lambda: Tokenizer(BYTES, []).save("/nowhere/x.json"), OSError, ["/nowhere/x.json"]),
+    ],
+)
+def test_a_bad_argument_is_named(make, error, words):
+    with pytest.raises(error) as caught:
+        make()
+    assert [word for word in words if word not in str(caught.value)] == []
+
+
+def test_a_million_threads_are_not_started():
+    tokenizer = Tokenizer(BYTES, [])
+    texts = ["a" * 70_000] * 300
+    assert tokenizer.encode_batch(texts, threads=10**6) == [[97] * 70_000] * 300

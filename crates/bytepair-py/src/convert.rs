@@ -104,16 +104,22 @@ pub(crate) fn items<'py>(texts: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, P
     texts.try_iter()?.collect()
 }
 
-pub(crate) fn thread_count(py: Python<'_>, threads: Option<usize>) -> PyResult<usize> {
-    match threads {
-        None => Ok(batch::default_threads()),
-        Some(0) => Err(raise(
-            py,
-            "ArgumentError",
-            "threads is 0; give at least 1, or None for one per core".to_owned(),
-        )),
-        Some(threads) => Ok(threads),
-    }
+pub(crate) fn thread_count(py: Python<'_>, threads: Option<i64>) -> PyResult<usize> {
+    let Some(threads) = threads else { return Ok(batch::default_threads()) };
+    usize::try_from(threads).ok().filter(|&threads| threads > 0).ok_or_else(|| {
+        let message = format!("threads is {threads}; give at least 1, or None for one per core");
+        raise(py, "ArgumentError", message)
+    })
+}
+
+/// A limit of how many ids to count; `None` for no limit.
+pub(crate) fn limit(py: Python<'_>, limit: Option<i64>) -> PyResult<Option<usize>> {
+    let one = |limit: i64| {
+        usize::try_from(limit).map_err(|_| {
+            raise(py, "ArgumentError", format!("limit is {limit}; give at least 0, or None"))
+        })
+    };
+    limit.map(one).transpose()
 }
 
 /// Ids from any iterable of integers.

@@ -194,7 +194,7 @@ impl Tokenizer {
         &self,
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
-        threads: Option<usize>,
+        threads: Option<i64>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
@@ -222,7 +222,7 @@ impl Tokenizer {
     fn count(
         &self,
         text: &Bound<'_, PyAny>,
-        limit: Option<usize>,
+        limit: Option<i64>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
@@ -230,6 +230,7 @@ impl Tokenizer {
         let py = text.py();
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
+        let limit = convert::limit(py, limit)?;
         let text = text.cast::<PyString>().map_err(|_| convert::not_str("text", text))?;
         let text = utf8(text, surrogates)?;
         let policy = special.get(&self.core);
@@ -250,7 +251,7 @@ impl Tokenizer {
         &self,
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
-        threads: Option<usize>,
+        threads: Option<i64>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,

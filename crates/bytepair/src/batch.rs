@@ -16,6 +16,9 @@ use crate::tokenizer::Tokenizer;
 /// Below this many bytes in all, starting a thread costs more than it saves.
 const WORTH_A_THREAD: usize = 1 << 16;
 
+/// More threads than this are never started, whatever is asked for.
+pub(crate) const THREADS_MOST: usize = 256;
+
 /// How many threads to use when the caller does not say: one per core.
 pub fn default_threads() -> usize {
     // Asked once: the system reads files to answer, which takes longer than to encode a few words.
@@ -59,7 +62,7 @@ fn map<R: Send>(
     work: impl Fn(&str) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     let bytes: usize = texts.iter().map(|text| text.len()).sum();
-    let threads = threads.min(texts.len()).min(bytes / WORTH_A_THREAD + 1);
+    let threads = threads.min(THREADS_MOST).min(texts.len()).min(bytes / WORTH_A_THREAD + 1);
     if threads <= 1 {
         return texts.iter().map(|text| work(text)).collect();
     }
@@ -74,7 +77,10 @@ fn map<R: Send>(
         }
     };
     thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
+        // Where the system refuses a thread, fewer do the work.
+        let others: Vec<_> = (1..threads)
+            .map_while(|_| thread::Builder::new().spawn_scoped(scope, worker).ok())
+            .collect();
         let mut all = worker();
         for other in others {
             match other.join() {

@@ -59,7 +59,10 @@ def _unique(pairs: list[tuple[str, Any]], source: str) -> dict[str, Any]:
 def write_whole(path: str, text: str) -> None:
     """Write a UTF-8 file by way of a temporary one beside it, so that no half file can be left."""
     folder = os.path.dirname(path) or "."
-    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, path) from None
     try:
         with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)

@@ -14,6 +14,7 @@ use super::corpus::{Block, Cutting, FileSupply, Place, SpecialCutter, Supply, Te
 use super::counts::{PieceCounts, SHARDS, overflow, shard};
 use super::table::{Probe, Seeds, Table};
 use super::watch::{NoWatch, Pulse, Watch};
+use crate::batch::THREADS_MOST;
 use crate::error::{Error, Result};
 use crate::pretokenize::Pretokenizer;
 
@@ -105,7 +106,7 @@ impl<'a> Counter<'a> {
     /// A counter that uses `threads` threads (0: as many as there are cores).
     pub fn new(pretokenizer: &'a Pretokenizer, special: &'a SpecialCutter, threads: usize) -> Self {
         let cores = || thread::available_parallelism().map_or(1, usize::from);
-        let threads = if threads == 0 { cores() } else { threads };
+        let threads = if threads == 0 { cores() } else { threads }.min(THREADS_MOST);
         let own = vec![Table::default(); threads];
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
         let seeds = Seeds::get();
@@ -207,14 +208,16 @@ impl<'t, S: Supply<'t>> Job<'_, S> {
         let failures: Vec<Failure> = thread::scope(|scope| {
             let caller = &caller;
             let spawn = |table| {
-                scope.spawn(move || {
+                let work = move || {
                     let result = self.work(table, None);
                     self.finished.fetch_add(1, Ordering::Release);
                     caller.unpark();
                     result
-                })
+                };
+                thread::Builder::new().spawn_scoped(scope, work).ok()
             };
-            let handles: Vec<_> = others.iter_mut().map(spawn).collect();
+            // Where the system refuses a thread, fewer do the work.
+            let handles: Vec<_> = others.iter_mut().map_while(spawn).collect();
             let mut results = vec![self.work(first, Some(&mut pulse))];
             // The caller's thread goes on listening until the others are done.
             while self.finished.load(Ordering::Acquire) < handles.len()
