@@ -8,11 +8,12 @@
 //! and the buffers of the merge engines) from a pool; a piece that is in the cache costs one line of
 //! memory, another is merged and remembered.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
-use crate::merge::cache::{IDS_MOST, PieceCache, key};
-use crate::merge::heap::Heap;
+use crate::merge::cache::{IDS_MOST, key};
+use crate::merge::cuts::Cuts;
+use crate::merge::memory::{LONG_TEXT, Memory};
 use crate::merge::{MergeRule, Model};
 use crate::pool::Pool;
 use crate::pretokenize::{Pattern, Pretokenizer};
@@ -23,8 +24,8 @@ use crate::stream::Buffers;
 /// their ends stay in the first-level cache.
 const BATCH: usize = 512;
 
-/// From this many bytes on a text is worth a larger cache.
-const LONG_TEXT: usize = 1 << 20;
+/// From this many bytes on a text is worth finding the cuts of its pieces.
+const CUTS_TEXT: usize = 1 << 16;
 
 /// Turns text into ids and back.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub struct Tokenizer {
     special: SpecialTokens,
     pretokenizer: Pretokenizer,
     everything: Policy,
+    /// Made for the first text that is long enough.
+    cuts: OnceLock<Option<Cuts>>,
     pool: Pool<Scratch>,
     pub(crate) buffers: Pool<Buffers>,
 }
@@ -40,22 +43,18 @@ pub struct Tokenizer {
 /// What one thread needs while it encodes.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    cache: PieceCache,
-    heap: Heap,
+    memory: Memory,
     ends: Vec<usize>,
     /// Key of each piece, and its place in the cache.
     places: Vec<(u128, u32)>,
-    merged: Vec<u32>,
 }
 
 impl Scratch {
     fn new() -> Self {
         Self {
-            cache: PieceCache::new(),
-            heap: Heap::new(),
+            memory: Memory::new(),
             ends: Vec::with_capacity(BATCH + 1),
             places: Vec::with_capacity(BATCH + 1),
-            merged: Vec::with_capacity(256),
         }
     }
 }
@@ -128,7 +127,7 @@ impl Tokenizer {
         let pretokenizer = Pretokenizer::new(pattern)?;
         let pool = Pool::new(Scratch::new());
         let buffers = Pool::new(Buffers::new());
-        Ok(Self { model, special, pretokenizer, everything, pool, buffers })
+        Ok(Self { model, special, pretokenizer, everything, cuts: OnceLock::new(), pool, buffers })
     }
 
     /// The vocabulary with its merges.
@@ -199,7 +198,11 @@ impl Tokenizer {
     pub(crate) fn with_scratch<R>(&self, bytes: usize, work: impl FnOnce(&mut Scratch) -> R) -> R {
         let mut scratch = self.pool.take().unwrap_or_else(Scratch::new);
         if bytes >= LONG_TEXT {
-            scratch.cache.grow();
+            scratch.memory.grow();
+        }
+        if bytes >= CUTS_TEXT && self.cuts.get().is_none() {
+            // Not `get_or_init`: others do not wait, and if two make them, they are the same.
+            drop(self.cuts.set(Cuts::new(&self.model)));
         }
         let result = work(&mut scratch);
         self.pool.give(scratch);
@@ -275,25 +278,22 @@ impl Tokenizer {
         scratch: &mut Scratch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let Scratch { cache, heap, ends, places, merged } = scratch;
+        let Scratch { memory, ends, places } = scratch;
+        let cuts = self.cuts.get().and_then(Option::as_ref);
         // First find them all, then emit: the first loop waits for memory, many pieces at a time.
         let mut start = from;
         places.clear();
         places.extend(ends.iter().map(|&end| {
             let key = key(span, start, end);
             start = end;
-            (key, cache.find(key))
+            (key, memory.cache.find(key))
         }));
         let mut start = from;
         for (&end, &(key, place)) in ends.iter().zip(&*places) {
-            if let Some((ids, len)) = cache.at(place, key) {
+            if let Some((ids, len)) = memory.cache.at(place, key) {
                 sink.take_few(ids, len);
             } else {
-                merged.clear();
-                self.model.merge(&span[start..end], heap, merged)?;
-                sink.take(merged);
-                cache.insert(key, merged);
-                merged.shrink_to(1 << 16);
+                sink.take(memory.merge(&self.model, cuts, &span[start..end])?);
             }
             start = end;
         }

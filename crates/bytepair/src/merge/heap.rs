@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Merges, NO_RANK};
+use super::{Merge, Merges, NO_RANK};
 use crate::error::{Error, Result};
 
 /// Buffers for pieces longer than this are given back after use.
@@ -83,7 +83,8 @@ impl Heap {
             });
         }
         for (at, pair) in (0..len).zip(piece.windows(2)) {
-            self.queue_rank(merges.byte_rank(pair[0], pair[1]), at);
+            let merge = Merge::of_code(merges.byte_code(pair[0], pair[1]));
+            self.queue_rank(merge.map_or(NO_RANK, |merge| merge.rank), at);
         }
         Ok(())
     }

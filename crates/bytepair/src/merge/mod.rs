@@ -6,17 +6,21 @@
 //!
 //! Every engine gives the same ids and they differ in cost only: [`scan`] rescans a flat array and
 //! wins on short pieces; [`heap`] takes O(n log n) and bounds the worst case; [`naive`] is the
-//! definition they are tested against. [`cache`] remembers short pieces.
+//! definition they are tested against. [`memory`] remembers pieces, short ones in [`cache`] and longer
+//! ones in [`long`], and merges those it does not know; [`cuts`] makes fewer and shorter of them.
 
 pub mod cache;
+pub mod cuts;
 pub mod heap;
+pub mod long;
+pub mod memory;
 pub mod naive;
 pub mod scan;
 pub mod table;
 
 use crate::error::{Error, Result};
 use crate::vocab::{Vocab, show};
-pub use table::{Merge, MergeTable, Merges, NO_RANK};
+pub use table::{Code, Merge, MergeTable, Merges, NO_CODE, NO_RANK};
 
 /// Up to this many bytes a piece goes to the scan, above it to the heap.
 const SCAN_MOST: usize = scan::MOST;
@@ -44,6 +48,8 @@ pub struct Model {
     /// (left id, right id) of each merge, in rank order; for [`MergeRule::Ranks`] the true merges.
     pairs: Vec<(u32, u32)>,
     whole_pieces: bool,
+    /// Whether each token is known to be what merging gives for its bytes.
+    trained: bool,
 }
 
 impl Model {
@@ -105,6 +111,7 @@ impl Model {
                 table.insert(left, right, Merge { rank: id, id });
             }
             model.merges = Merges::new(model.merges.byte_ids(), table);
+            model.trained = true;
         }
         model.pairs = merges.into_iter().map(|(_, left, right)| (left, right)).collect();
         Ok(model)
@@ -132,7 +139,7 @@ impl Model {
             table.insert(left, right, Merge { rank: id, id });
         }
         let pairs = merges.iter().map(|&(_, left, right)| (left, right)).collect();
-        Self::assemble(vocab, MergeRule::Ranks, table, pairs, true)
+        Self { trained: true, ..Self::assemble(vocab, MergeRule::Ranks, table, pairs, true) }
     }
 
     fn assemble(
@@ -145,7 +152,14 @@ impl Model {
         let byte_ids = std::array::from_fn(|byte| {
             vocab.id(&[u8::try_from(byte).expect("an index below 256")])
         });
-        Self { vocab, rule, merges: Merges::new(byte_ids, table), pairs, whole_pieces }
+        Self {
+            vocab,
+            rule,
+            merges: Merges::new(byte_ids, table),
+            pairs,
+            whole_pieces,
+            trained: false,
+        }
     }
 
     /// The vocabulary.
@@ -161,6 +175,11 @@ impl Model {
     /// Whether a whole piece is looked up before merging.
     pub fn whole_pieces(&self) -> bool {
         self.whole_pieces
+    }
+
+    /// Whether each token is known to be what merging gives for its bytes, looked up or not.
+    pub(crate) fn is_trained(&self) -> bool {
+        self.trained
     }
 
     /// The merges as (left id, right id), in rank order.
@@ -180,6 +199,16 @@ impl Model {
             ids.push(id);
             return Ok(());
         }
+        self.merge_parts(piece, work, ids)
+    }
+
+    /// [`Model::merge`] of a piece that is not looked up first.
+    pub(crate) fn merge_parts(
+        &self,
+        piece: &[u8],
+        work: &mut heap::Heap,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
         if piece.len() <= SCAN_MOST {
             scan::merge(&self.merges, piece, ids)
         } else {

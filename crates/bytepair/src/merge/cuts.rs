@@ -1,0 +1,227 @@
+//! Where a piece can be cut before it is merged, with the same ids.
+//!
+//! Between two characters that stand next to each other in no token, no merge ever joins: what a
+//! merge makes is a token. So the ids of a piece are those of its segments between such places. In
+//! scripts without spaces pieces are long and seldom met again, and their segments are neither.
+//! Only places between two characters beyond ASCII are looked for; words of ASCII letters have few.
+//!
+//! A token may end inside a character. What it says of a place is: the character before it, or the
+//! end of one; and the character after it, or the beginning of one. A filter of hashed bits holds
+//! (character, character or beginning); the few with the end of a character go to a table of (its
+//! last byte, first byte after). A filter may say that a pair is in a token when it is in none,
+//! which costs a cut and no more.
+
+use super::Model;
+use super::heap::Heap;
+
+/// log2 of the bits of the filter: 64 KiB, of which the largest vocabularies fill a twentieth.
+const BITS: u32 = 19;
+
+/// The places where merges may join.
+#[derive(Debug)]
+pub struct Cuts {
+    pairs: Vec<u64>,
+    /// Bit `last byte << 8 | first byte`.
+    ends: Vec<u64>,
+}
+
+fn is_inside(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+/// The character that starts at `at`, or as much of it as there is.
+fn character(bytes: &[u8], at: usize) -> &[u8] {
+    let len = 1 + bytes[at + 1..].iter().take(3).take_while(|&&byte| is_inside(byte)).count();
+    &bytes[at..at + len]
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+fn pair_bit(left: u64, right: u64) -> (usize, u64) {
+    let hash = (left << 32 | right).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - BITS);
+    let word = (hash >> 6) as usize;
+    (word, 1 << (hash & 63))
+}
+
+fn end_bit(last: u8, first: u8) -> (usize, u64) {
+    (usize::from(last) << 2 | usize::from(first >> 6), 1 << (first & 63))
+}
+
+impl Cuts {
+    /// Those of `model`, or nothing if its whole pieces are not what merging gives for them: then
+    /// the ids of a segment depend on whether it is a piece.
+    pub fn new(model: &Model) -> Option<Self> {
+        let mut cuts = Self { pairs: vec![0; 1 << (BITS - 6)], ends: vec![0; 1 << 10] };
+        let (mut heap, mut ids) = (Heap::new(), Vec::new());
+        for (_, token) in model.vocab().iter().filter(|(_, token)| !token.is_ascii()) {
+            if model.whole_pieces() && !model.is_trained() {
+                ids.clear();
+                let merged = model.merge_parts(token, &mut heap, &mut ids);
+                if merged.is_err() || ids.first().copied() != model.vocab().id(token) {
+                    return None;
+                }
+            }
+            cuts.add(token);
+        }
+        Some(cuts)
+    }
+
+    fn add(&mut self, token: &[u8]) {
+        let mut left: Option<&[u8]> = None;
+        let mut at = token.iter().take_while(|&&byte| is_inside(byte)).count();
+        while at < token.len() {
+            let right = character(token, at);
+            if let Some(left) = left {
+                let (word, bit) = pair_bit(number(left), number(right));
+                self.pairs[word] |= bit;
+            } else if at > 0 {
+                let (word, bit) = end_bit(token[at - 1], token[at]);
+                self.ends[word] |= bit;
+            }
+            left = Some(right);
+            at += right.len();
+        }
+    }
+
+    /// Whether a merge may join `left` and `right`, two characters beyond ASCII.
+    #[inline]
+    fn joins(&self, left: &[u8], right: &[u8]) -> bool {
+        let (word, bit) = end_bit(left[left.len() - 1], right[0]);
+        if self.ends[word] & bit != 0 {
+            return true;
+        }
+        let left = number(left);
+        let mut beginning = 0;
+        right.iter().any(|&byte| {
+            beginning = beginning << 8 | u64::from(byte);
+            let (word, bit) = pair_bit(left, beginning);
+            self.pairs[word] & bit != 0
+        })
+    }
+
+    /// The end of the segment of `piece`, valid UTF-8, that starts at `start`.
+    #[inline]
+    pub fn segment(&self, piece: &[u8], start: usize) -> usize {
+        let mut at = start;
+        let mut left: &[u8] = &[];
+        while at < piece.len() {
+            if piece[at] < 0x80 {
+                left = &[];
+                at += 1;
+                continue;
+            }
+            let right = character(piece, at);
+            if !left.is_empty() && !self.joins(left, right) {
+                return at;
+            }
+            left = right;
+            at += right.len();
+        }
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::super::memory::Memory;
+    use super::*;
+    use crate::vocab::Vocab;
+
+    const PARTS: &[&str] =
+        &["\u{4e2d}", "\u{56fd}", "\u{4e8d}", "\u{e9}", "\u{1f600}", "a", "\u{3002}"];
+
+    fn text(most: usize) -> impl Strategy<Value = String> {
+        prop::collection::vec(select(PARTS), 1..most).prop_map(|parts| parts.concat())
+    }
+
+    /// A model that merges the pairs of `sample` at the places `choices`, one after the other.
+    fn model(sample: &str, choices: &[usize], whole_pieces: bool) -> Model {
+        let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+        let mut merges = Vec::new();
+        let mut parts: Vec<u32> = sample.bytes().map(u32::from).collect();
+        for choice in choices.iter().take_while(|_| sample.len() > 1) {
+            let at = choice % (parts.len() - 1).max(1);
+            let &[left, right] = &parts[at..(at + 2).min(parts.len())] else { break };
+            let joined = [&tokens[left as usize][..], &tokens[right as usize]].concat();
+            if tokens.contains(&joined) {
+                continue;
+            }
+            let id = u32::try_from(tokens.len()).unwrap();
+            tokens.push(joined);
+            merges.push((left, right));
+            let mut merged = Vec::new();
+            let mut rest = &parts[..];
+            while let Some((&first, others)) = rest.split_first() {
+                let joins = first == left && others.first() == Some(&right);
+                merged.push(if joins { id } else { first });
+                rest = if joins { &others[1..] } else { others };
+            }
+            parts = merged;
+        }
+        Model::from_merges(Vocab::new((0..).zip(tokens)).unwrap(), merges, whole_pieces).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn segments_give_the_ids_of_the_piece(
+            sample in text(12),
+            choices in prop::collection::vec(0_usize..1000, 0..24),
+            pieces in prop::collection::vec(text(30), 1..12),
+            whole_pieces: bool,
+        ) {
+            let model = model(&sample, &choices, whole_pieces);
+            let cuts = Cuts::new(&model);
+            prop_assert!(whole_pieces || cuts.is_some());
+            let (mut memory, mut heap) = (Memory::new(), Heap::new());
+            for piece in &pieces {
+                let mut expected = Vec::new();
+                model.merge(piece.as_bytes(), &mut heap, &mut expected).unwrap();
+                let ids = memory.merge(&model, cuts.as_ref(), piece.as_bytes()).unwrap();
+                prop_assert_eq!(ids, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn cuts_lie_where_no_token_joins() {
+        let piece = "\u{4e2d}\u{56fd}\u{4e2d}\u{4e2d}a\u{e9}".as_bytes();
+        let ends = |tokens: &[&[u8]]| {
+            let cuts = tokens.iter().fold(
+                Cuts { pairs: vec![0; 1 << (BITS - 6)], ends: vec![0; 1 << 10] },
+                |mut cuts, token| {
+                    cuts.add(token);
+                    cuts
+                },
+            );
+            let mut ends = vec![cuts.segment(piece, 0)];
+            while ends[ends.len() - 1] < piece.len() {
+                ends.push(cuts.segment(piece, ends[ends.len() - 1]));
+            }
+            ends
+        };
+        assert_eq!(ends(&[]), [3, 6, 9, 15]);
+        assert_eq!(ends(&["\u{4e2d}\u{56fd}".as_bytes()]), [6, 9, 15]);
+        // The first byte of the second character, or its first two.
+        assert_eq!(ends(&[b"\xe4\xb8\xad\xe5"]), [6, 9, 15]);
+        assert_eq!(ends(&[b"\xe4\xb8\xad\xe5\x9b"]), [6, 9, 15]);
+        // The last two bytes of the first character.
+        assert_eq!(ends(&[b"\xb8\xad\xe5\x9b\xbd"]), [6, 9, 15]);
+        assert_eq!(ends(&[b"\xad\xe5"]), [6, 9, 15]);
+        assert_eq!(ends(&[b"\xb8\xad"]), [3, 6, 9, 15]);
+    }
+
+    #[test]
+    fn tokens_that_merging_does_not_make_forbid_cuts() {
+        let tokens = (0..=255).map(|byte| (u32::from(byte), vec![byte]));
+        let vocab = || Vocab::new(tokens.clone().chain([(256, "\u{e9}".into())])).unwrap();
+        assert!(Cuts::new(&Model::from_merges(vocab(), vec![], true).unwrap()).is_none());
+        assert!(Cuts::new(&Model::from_merges(vocab(), vec![], false).unwrap()).is_some());
+        let merges = vec![(0xC3, 0xA9)];
+        assert!(Cuts::new(&Model::from_merges(vocab(), merges, true).unwrap()).is_some());
+    }
+}

@@ -1,0 +1,183 @@
+//! What one thread keeps between pieces: their ids, and the buffers of the merge engines.
+//!
+//! Bounded: about 1.5 MiB, and more while a long text is known to come, as long as all threads
+//! together stay within [`BUDGET`]. Memory is written when it is made, so that encoding asks the
+//! system for none.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::Model;
+use super::cache::{IDS_MOST, NO_KEY, PieceCache, key};
+use super::cuts::Cuts;
+use super::heap::Heap;
+use super::long::LongCache;
+use crate::error::Result;
+
+/// From this many bytes on a text is worth a larger cache.
+pub const LONG_TEXT: usize = 1 << 20;
+
+/// The bytes that the larger caches of all threads of the process may take.
+const BUDGET: usize = 44 << 20;
+
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+
+/// log2 of the lines of the two caches of a [`Memory`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Size {
+    short: u32,
+    long: u32,
+}
+
+const SMALL: Size = Size { short: 14, long: 10 };
+/// More lines find more pieces, but then each look-up waits for a farther memory: twice as many gave
+/// nothing on English and code.
+const LARGE: Size = Size { short: 16, long: 13 };
+
+impl Size {
+    const fn bytes(self) -> usize {
+        (64 << self.short) + (256 << self.long)
+    }
+}
+
+/// Finds and remembers the ids of pieces.
+#[derive(Debug)]
+pub struct Memory {
+    pub(crate) cache: PieceCache,
+    long: LongCache,
+    heap: Heap,
+    ids: Vec<u32>,
+    size: Size,
+}
+
+impl Memory {
+    /// Empty, of the least size.
+    pub fn new() -> Self {
+        Self {
+            cache: PieceCache::with_bits(SMALL.short),
+            long: LongCache::with_bits(SMALL.long),
+            heap: Heap::new(),
+            ids: Vec::with_capacity(256),
+            size: SMALL,
+        }
+    }
+
+    /// Makes room for the pieces of a long text, once, if the budget allows. What is remembered
+    /// stays.
+    pub fn grow(&mut self) {
+        if self.size == LARGE {
+            return;
+        }
+        let fits = |taken: usize| Some(taken + LARGE.bytes()).filter(|&sum| sum <= BUDGET);
+        if TAKEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok() {
+            self.size = LARGE;
+            self.cache.grow(LARGE.short);
+            self.long.grow(LARGE.long);
+        }
+    }
+
+    /// The ids of `piece`.
+    ///
+    /// # Errors
+    /// As [`Model::merge`].
+    pub fn merge(&mut self, model: &Model, cuts: Option<&Cuts>, piece: &[u8]) -> Result<&[u32]> {
+        self.ids.clear();
+        self.ids.shrink_to(1 << 16);
+        if self.recall(piece) {
+            return Ok(&self.ids);
+        }
+        match cuts.filter(|_| !piece.is_ascii()) {
+            None => self.merge_new(model, piece)?,
+            Some(cuts) => {
+                let mut start = 0;
+                while start < piece.len() {
+                    let end = cuts.segment(piece, start);
+                    let segment = &piece[start..end];
+                    if segment.len() == piece.len() || !self.recall(segment) {
+                        self.merge_new(model, segment)?;
+                    }
+                    start = end;
+                }
+                // Not in the long cache: the segments are met more often than what they make up.
+                if self.ids.len() <= IDS_MOST {
+                    self.cache.insert(key(piece, 0, piece.len()), &self.ids);
+                }
+            }
+        }
+        Ok(&self.ids)
+    }
+
+    /// Appends the ids of `piece` to `self.ids`, if they are remembered.
+    fn recall(&mut self, piece: &[u8]) -> bool {
+        let key = key(piece, 0, piece.len());
+        let place = self.cache.find(key);
+        if let Some((ids, len)) = self.cache.at(place, key) {
+            self.ids.extend_from_slice(&ids[..len]);
+            return true;
+        }
+        if key != NO_KEY && !self.cache.is_far(place, key) {
+            return false;
+        }
+        self.long.get(piece).map(|ids| self.ids.extend_from_slice(ids)).is_some()
+    }
+
+    /// Appends the ids of `piece` to `self.ids` and remembers them.
+    fn merge_new(&mut self, model: &Model, piece: &[u8]) -> Result<()> {
+        let before = self.ids.len();
+        model.merge(piece, &mut self.heap, &mut self.ids)?;
+        self.remember(piece, before);
+        Ok(())
+    }
+
+    /// Remembers `self.ids[from..]` for `piece`, where there is room for them.
+    fn remember(&mut self, piece: &[u8], from: usize) {
+        let ids = &self.ids[from..];
+        if !self.cache.insert(key(piece, 0, piece.len()), ids) {
+            self.long.insert(piece, ids);
+        }
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.size == LARGE {
+            TAKEN.fetch_sub(LARGE.bytes(), Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocab::Vocab;
+
+    /// Pieces of many lengths and numbers of ids, each met again while others push it out.
+    #[test]
+    fn what_is_remembered_is_what_merging_gives() {
+        let bytes = (0..=255).map(|byte| (u32::from(byte), vec![byte]));
+        let tokens = bytes.chain([(256, b"ab".to_vec()), (257, b"abab".to_vec())]);
+        let vocab = Vocab::new(tokens).unwrap();
+        let merges = vec![(97, 98), (256, 256)];
+        let model = Model::from_merges(vocab, merges, false).unwrap();
+        let cuts = Cuts::new(&model);
+        let (mut memory, mut heap) = (Memory::new(), Heap::new());
+        for round in 0..3 {
+            for n in 0..6000_usize {
+                let piece =
+                    ["ab".repeat(n % 31), n.to_string(), "\u{4e00}x".repeat(n % 3)].concat();
+                let mut expected = Vec::new();
+                model.merge(piece.as_bytes(), &mut heap, &mut expected).unwrap();
+                let ids = memory.merge(&model, cuts.as_ref(), piece.as_bytes()).unwrap();
+                assert_eq!(ids, expected, "{piece}");
+            }
+            if round == 1 {
+                memory.grow();
+            }
+        }
+    }
+}
