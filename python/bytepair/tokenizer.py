@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import tiktoken
+    import tokenizers
     from typing_extensions import Self, Unpack
 
     from bytepair.formats import LoadOptions
@@ -221,6 +222,26 @@ class Tokenizer(_core.Tokenizer):
         from bytepair.formats import tiktoken
 
         return tiktoken.to_encoding(self)
+
+    @classmethod
+    def from_huggingface(cls, tokenizer: tokenizers.Tokenizer) -> Tokenizer:
+        """A tokenizer from one of the `tokenizers` library's, for byte-level BPE.
+
+        The ids are those of `add_special_tokens=False`. Raises `FormatError` naming the part that
+        is not supported.
+        """
+        from bytepair.formats import huggingface
+
+        return huggingface.loads(tokenizer.to_str())
+
+    def to_huggingface(self) -> tokenizers.Tokenizer:
+        """One of the `tokenizers` library's tokenizers, which gives the same ids.
+
+        Raises `FormatError` when it cannot, `ImportError` without the library.
+        """
+        from bytepair.formats import huggingface
+
+        return huggingface.to_object(self)
 
     # ── Encoding ──────────────────────────────────────────────────────────────────────────────────
 
