@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from bytepair._parts import SpecialTokens
 from bytepair.errors import ArgumentError, FormatError
-from bytepair.formats import _files, gpt2, huggingface, native, tiktoken
+from bytepair.formats import _files, gpt2, huggingface, minbpe, native, reference, tekken, tiktoken
 from bytepair.patterns import Pattern
 from bytepair.tokenizer import Tokenizer
 
@@ -51,7 +51,7 @@ class Format(Protocol):
 
 FORMATS: dict[str, Format] = {
     module.NAME: module
-    for module in (native, huggingface, gpt2, tiktoken)
+    for module in (native, huggingface, gpt2, tiktoken, tekken, minbpe, reference)
 }
 """The formats by name; `detect` asks them in this order."""
 
@@ -60,7 +60,7 @@ def names() -> list[str]:
     """The names of the formats.
 
     >>> names()
-    ['native', 'huggingface', 'gpt2', 'tiktoken']
+    ['native', 'huggingface', 'gpt2', 'tiktoken', 'tekken', 'minbpe', 'reference']
     """
     return list(FORMATS)
 
