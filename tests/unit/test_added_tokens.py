@@ -9,7 +9,7 @@ import unicodedata
 import pytest
 
 from bytepair import Tokenizer
-from bytepair.errors import ArgumentError, BytepairError, SpecialTokenError, VocabError
+from bytepair.errors import ArgumentError, BytepairError, FormatError, SpecialTokenError, VocabError
 
 BYTES = {id: bytes([id]) for id in range(256)}
 
@@ -99,6 +99,13 @@ def test_they_are_part_of_what_it_is(tokenizer, tmp_path):
         assert again == one
         assert again.added_tokens == one.added_tokens
         assert again.normalizer == one.normalizer
+
+
+@pytest.mark.parametrize("options", [{"normalizer": "NFC"}, {"added_tokens": {"<x>": 256}}])
+def test_gpt2_s_files_cannot_hold_them(options, tmp_path):
+    with pytest.raises(FormatError, match="cannot hold added tokens, a normalizer"):
+        Tokenizer(BYTES, [], **options).save(tmp_path / "x", format="gpt2")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_special_tokens_can_be_added_besides(tokenizer):

@@ -53,14 +53,12 @@ impl Normalizer {
                 let Some(at) = span.bytes().position(|byte| byte >= FIRST_BYTE) else {
                     return Cow::Borrowed(span);
                 };
-                match is_nfc_quick(span[at..].chars()) {
-                    // No mark stands before that place, so none can belong in front of one there.
-                    IsNormalized::Yes => Cow::Borrowed(span),
-                    _ => {
-                        let normal: String = span.nfc().map(|(character, _)| character).collect();
-                        if normal == span { Cow::Borrowed(span) } else { Cow::Owned(normal) }
-                    }
+                // No mark stands before that place, so none can belong in front of one there.
+                if is_nfc_quick(span[at..].chars()) == IsNormalized::Yes {
+                    return Cow::Borrowed(span);
                 }
+                let normal: String = span.nfc().map(|(character, _)| character).collect();
+                if normal == span { Cow::Borrowed(span) } else { Cow::Owned(normal) }
             }
         }
     }

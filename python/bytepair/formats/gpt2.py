@@ -149,6 +149,12 @@ def _check(tokenizer: Tokenizer) -> None:
     if tokenizer.pattern != "gpt2":
         message = f"GPT-2's files imply GPT-2's pattern, not {tokenizer.pattern!r}; {way_out}"
         raise FormatError(message)
+    if tokenizer.added_tokens or tokenizer.normalizer or tokenizer._special_aliases:
+        message = (
+            "GPT-2's files cannot hold added tokens, a normalizer or two names for one token; "
+            f"{way_out}"
+        )
+        raise FormatError(message)
     model = tokenizer._model
     if model.by_rank:
         # By pairs the same ids come out if every token is the merge of two, in order of id.

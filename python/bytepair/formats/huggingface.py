@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 NAME = "huggingface"
 OPTIONS: tuple[str, ...] = ()
 FILE = "tokenizer.json"
+_MOST_PAIRS = 1 << 20
+"""Pairs of added tokens that are compared, at most; real files have some 10,000."""
 
 _HEAD = re.compile(
     rb'\s*{.*?"(?:truncation|padding|added_tokens|normalizer|pre_tokenizer|post_processor)"\s*:',
@@ -271,6 +273,9 @@ class _Reader:
         if later and normalizer is not None:
             raise self.error(f"the added token {later[0]!r} is normalized, which is not supported")
         first = [token.content for token in tokens if not token.normalized]
+        if len(later) * len(first) > _MOST_PAIRS:
+            message = f"{len(later)} added tokens are normalized and {len(first)} are not"
+            raise self.error(f"{message}; so many are not supported")
         for one in later:
             for other in first:
                 if _overlap(one, other) or _overlap(other, one):

@@ -26,6 +26,7 @@ from bytepair.tokenizer import Tokenizer
 NAME = "minbpe"
 OPTIONS: tuple[str, ...] = ()
 HEADER = "minbpe v1"
+_MOST_BYTES = 1 << 28
 
 
 def detect(path: str) -> bool:
@@ -99,9 +100,6 @@ def _merges(
         tokens.append(token)
         merges.append((left, right))
     return dict(enumerate(tokens)), merges
-
-
-_MOST_BYTES = 1 << 28
 
 
 def save(tokenizer: Tokenizer, path: str) -> None:

@@ -219,7 +219,13 @@ def _check_order(model: _core.Model, table: dict[bytes, int], way_out: str) -> N
     before = -1
     for left, right in model.merges():
         rank = table[left + right]
-        if rank <= before:
+        if rank == before:
+            message = (
+                f"two merges give id {rank} ({left + right!r}); which goes first tiktoken decides "
+                f"by place in the text, so ids could differ; {way_out}"
+            )
+            raise FormatError(message)
+        if rank < before:
             message = (
                 f"the merge {left!r} + {right!r} gives id {rank}, but an earlier one gives "
                 f"{before}: merge order is not id order, as tiktoken needs; {way_out}"

@@ -414,6 +414,14 @@ def test_pre_tokenizers(steps, pattern):
             "can overlap in a text",
         ),
         (
+            {
+                "added_tokens": [
+                    added(f"<{at}>", 258 + at, normalized=at % 2 == 0) for at in range(3000)
+                ]
+            },
+            "1500 added tokens are normalized and 1500 are not",
+        ),
+        (
             {"normalizer": {"type": "NFC"}, "added_tokens": [added("<x>", 258, normalized=True)]},
             "is normalized, which is not supported",
         ),

@@ -139,6 +139,14 @@ def merged(*merges: tuple[bytes, bytes], ids: list[int] | None = None, **options
     ("tokenizer", "message"),
     [
         (merged((b"a", b"b"), (b"c", b"d"), ids=[257, 256]), "merge order is not id order"),
+        (
+            Tokenizer(
+                {**dict(enumerate(BYTES)), 256: b"ab", 257: b"bc", 258: b"abc"},
+                [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c"), (b"a", b"bc")],
+                pattern=None,
+            ),
+            r"two merges give id 258 \(b'abc'\)",
+        ),
         # By pairs "abc" is a + bc or nothing; by rank ab + c would make it too.
         (merged((b"b", b"c"), (b"a", b"bc"), (b"a", b"b"), ids=[257, 258, 300]), None),
         (merged((b"a", b"b"), (b"b", b"c"), (b"a", b"bc")), "by other pairs"),
