@@ -67,6 +67,8 @@ class Tokenizer:
         pattern: _Pattern,
         name: str | None = None,
         aliases: Mapping[str, int] | None = None,
+        added: Mapping[str, int] | None = None,
+        normalizer: str | None = None,
     ) -> Self: ...
     def encode(
         self,
@@ -139,6 +141,10 @@ class Tokenizer:
     def is_special(self, id: int) -> bool: ...
     @property
     def special_tokens(self) -> dict[str, int]: ...
+    @property
+    def added_tokens(self) -> dict[str, int]: ...
+    @property
+    def normalizer(self) -> str | None: ...
     @property
     def merges(self) -> list[tuple[bytes, bytes]]: ...
     @property

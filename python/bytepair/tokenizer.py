@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair import _checks, _core
+from bytepair._parts import SpecialTokens, check_names, encoded, special_ids, without_special
 from bytepair.errors import ArgumentError, UnknownTokenError, VocabError
 from bytepair.patterns import Pattern, regex
 
@@ -21,18 +22,21 @@ if TYPE_CHECKING:
 
     import numpy as np
     import numpy.typing as npt
-    from typing_extensions import Self
+    import tiktoken
+    import tokenizers
+    from typing_extensions import Self, Unpack
+
+    from bytepair.formats import LoadOptions
 
 __all__ = ["Tokenizer", "VocabView"]
 
-SpecialTokens = Mapping[str, int] | Iterable[str]
 Allowed = Iterable[str] | Literal["all"]
 
 
 class VocabView(Mapping[int, bytes]):
     """A tokenizer's vocab as a read-only mapping from id to token bytes, in id order.
 
-    It looks into the tokenizer and copies nothing. Special tokens are part of it.
+    It looks into the tokenizer and copies nothing. Special and added tokens are part of it.
 
     >>> from bytepair import get_encoding
     >>> vocab = get_encoding("gpt2").vocab
@@ -50,13 +54,17 @@ class VocabView(Mapping[int, bytes]):
 
     def __iter__(self) -> Iterator[int]:
         ids = self._tokenizer._model.ids()
-        special = set(self._tokenizer.special_tokens.values())
-        return iter(sorted({*ids, *special}) if special else ids)
+        besides = self._besides()
+        return iter(sorted({*ids, *besides}) if besides else ids)
 
     def __len__(self) -> int:
         model = self._tokenizer._model
-        special = {*self._tokenizer.special_tokens.values()}
-        return len(model) + sum(model.token(id) is None for id in special)
+        return len(model) + sum(model.token(id) is None for id in self._besides())
+
+    def _besides(self) -> set[int]:
+        """The ids of the special and added tokens, which the model may not have."""
+        tokenizer = self._tokenizer
+        return {*tokenizer.special_tokens.values(), *tokenizer.added_tokens.values()}
 
     def __contains__(self, id: object, /) -> bool:
         try:
@@ -88,6 +96,9 @@ class Tokenizer(_core.Tokenizer):
             take a piece that is a token whole, else merge the pair whose joined bytes have the
             lowest id (tiktoken).
         ignore_merges: look a whole piece up before merging, under `"pairs"` too (Llama 3).
+        added_tokens: name → id of tokens that are found in any text like special tokens, but are
+            vocabulary, so `encode_ordinary` finds them too (Hugging Face's `special: false`).
+        normalizer: `"NFC"`, to rewrite text before it is cut into pieces, or `None`.
 
     Raises:
         VocabError: a merge's parts or result are not in the vocab, or two tokens share an id.
@@ -116,6 +127,8 @@ class Tokenizer(_core.Tokenizer):
         name: str | None = None,
         merge_rule: Literal["pairs", "ranks"] = "pairs",
         ignore_merges: bool = False,
+        added_tokens: Mapping[str, int] | None = None,
+        normalizer: str | None = None,
     ) -> Self:
         """Build a tokenizer; see the class."""
         if merge_rule not in ("pairs", "ranks"):
@@ -131,16 +144,19 @@ class Tokenizer(_core.Tokenizer):
             message = f"vocab is a mapping from id to token bytes, not {type(vocab).__name__}"
             raise TypeError(message)
         pairs = list(merges or ())
-        special = _special_ids(vocab, special_tokens)
+        added = dict(added_tokens or {})
+        special = special_ids({**vocab, **encoded(added)} if added else vocab, special_tokens)
         try:
-            plain = _without_special(vocab, special, pairs)
+            plain = without_special(vocab, [*special, *added], pairs)
             if merge_rule == "pairs":
                 model = _core.Model.from_merges(plain, pairs, whole_pieces=ignore_merges)
             else:
                 model = _core.Model.from_ranks(plain)
-            return super().__new__(cls, model, special, regex(pattern), name)
+            return super().__new__(
+                cls, model, special, regex(pattern), name, None, added, normalizer
+            )
         except (TypeError, ValueError, OverflowError) as error:
-            fault = _checks.explain(vocab, pairs, special)
+            fault = _checks.explain(vocab, pairs, {**special, **added})
             raise (fault or error) from None
 
     @classmethod
@@ -152,10 +168,19 @@ class Tokenizer(_core.Tokenizer):
         pattern: Pattern,
         name: str | None,
         aliases: Mapping[str, int] | None = None,
+        added_tokens: Mapping[str, int] | None = None,
+        normalizer: str | None = None,
     ) -> Self:
         """A tokenizer from a model that is already built."""
         return _core.Tokenizer.__new__(
-            cls, model, dict(special_tokens), regex(pattern), name, dict(aliases or {})
+            cls,
+            model,
+            dict(special_tokens),
+            regex(pattern),
+            name,
+            dict(aliases or {}),
+            dict(added_tokens or {}),
+            normalizer,
         )
 
     @classmethod
@@ -184,6 +209,45 @@ class Tokenizer(_core.Tokenizer):
                 )
                 raise VocabError(message)
         return cls(vocab, None, special_tokens, pattern=pattern, name=name, merge_rule="ranks")
+
+    @classmethod
+    def from_tiktoken(cls, encoding: tiktoken.Encoding) -> Tokenizer:
+        """A tokenizer from one of tiktoken's encodings, with its pattern and special tokens.
+
+        What is passed over by tiktoken, because the pattern does not match it, is a piece here.
+        """
+        from bytepair.formats import tiktoken
+
+        return tiktoken.from_encoding(encoding)
+
+    def to_tiktoken(self) -> tiktoken.Encoding:
+        """One of tiktoken's encodings, which gives the same ids.
+
+        Raises `FormatError` when merge order is not id order, `ImportError` without tiktoken.
+        """
+        from bytepair.formats import tiktoken
+
+        return tiktoken.to_encoding(self)
+
+    @classmethod
+    def from_huggingface(cls, tokenizer: tokenizers.Tokenizer) -> Tokenizer:
+        """A tokenizer from one of the `tokenizers` library's, for byte-level BPE.
+
+        The ids are those of `add_special_tokens=False`. Raises `FormatError` naming the part that
+        is not supported.
+        """
+        from bytepair.formats import huggingface
+
+        return huggingface.loads(tokenizer.to_str())
+
+    def to_huggingface(self) -> tokenizers.Tokenizer:
+        """One of the `tokenizers` library's tokenizers, which gives the same ids.
+
+        Raises `FormatError` when it cannot, `ImportError` without the library.
+        """
+        from bytepair.formats import huggingface
+
+        return huggingface.to_object(self)
 
     # ── Encoding ──────────────────────────────────────────────────────────────────────────────────
 
@@ -332,13 +396,16 @@ class Tokenizer(_core.Tokenizer):
         taken = self.special_tokens
         names = list(special_tokens)
         for token in names:
+            if token in self.added_tokens:
+                message = f"{token!r} is an added token already, with id {self.added_tokens[token]}"
+                raise ArgumentError(message)
             if token in taken:
                 message = f"{token!r} is already a special token, with id {taken[token]}"
                 raise ArgumentError(message)
         if isinstance(special_tokens, Mapping):
             added = dict(special_tokens)
         else:
-            _check_names(names)
+            check_names(names)
             added = {token: self.vocab_size + at for at, token in enumerate(names)}
         return self._assemble(
             self._model,
@@ -346,6 +413,8 @@ class Tokenizer(_core.Tokenizer):
             pattern=self._pattern,
             name=None,
             aliases=self._special_aliases,
+            added_tokens=self.added_tokens,
+            normalizer=self.normalizer,
         )
 
     # ── Files ─────────────────────────────────────────────────────────────────────────────────────
@@ -364,18 +433,27 @@ class Tokenizer(_core.Tokenizer):
         formats.save(self, path, format=format)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, format: str | None = None) -> Tokenizer:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,
+        **options: Unpack[LoadOptions],
+    ) -> Tokenizer:
         """Read a tokenizer from `path`.
 
         Args:
             path: the file or directory.
             format: a name of `bytepair.formats.names()`; by default what the content shows.
+            options: `pattern` and `special_tokens`, for the formats that do not hold them
+                (`bytepair.formats.options` tells which they are).
 
-        Raises `FormatError`, naming the file and the place, when it is not a tokenizer.
+        Raises `FormatError`, naming the file and the place, when it is not a tokenizer;
+        `ArgumentError` when an option is missing, or given for a format that holds it itself.
         """
         from bytepair import formats
 
-        return formats.load(path, format=format)
+        return formats.load(path, format=format, **options)
 
     @classmethod
     def from_files(
@@ -403,69 +481,3 @@ class Tokenizer(_core.Tokenizer):
         from bytepair.formats import gpt2
 
         gpt2.save_files(self, vocab_path, merges_path)
-
-
-def _check_names(names: list[str]) -> None:
-    seen: set[str] = set()
-    for token in names:
-        if not isinstance(token, str):
-            message = f"a special token must be str, not {type(token).__name__} ({token!r})"
-            raise TypeError(message)
-        if not token:
-            message = "a special token is empty; it would match everywhere"
-            raise ArgumentError(message)
-        if token in seen:
-            message = f"the special token {token!r} is given twice"
-            raise ArgumentError(message)
-        seen.add(token)
-
-
-def _special_ids(
-    vocab: Mapping[int, bytes], special_tokens: SpecialTokens | None
-) -> dict[str, int]:
-    """The ids of the special tokens: the vocab's where it has them, else the next free ones."""
-    if special_tokens is None:
-        return {}
-    if isinstance(special_tokens, str):
-        message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
-        raise TypeError(message)
-    names = list(special_tokens)
-    _check_names(names)
-    wanted = {token.encode(): token for token in names}
-    known: dict[str, int] = {}
-    for id, token in vocab.items():
-        name = wanted.get(token)
-        if name is not None:
-            known[name] = min(id, known.get(name, id))
-    if isinstance(special_tokens, Mapping):
-        for name, id in special_tokens.items():
-            if name in known and known[name] != id:
-                message = (
-                    f"special token {name!r} is given id {id}, but the vocab has it as "
-                    f"{known[name]}; give that id or take it out of the vocab"
-                )
-                raise VocabError(message)
-        return dict(special_tokens)
-    free = max(vocab, default=-1) + 1
-    for name in names:
-        if name not in known:
-            known[name] = free
-            free += 1
-    return {name: known[name] for name in names}
-
-
-def _without_special(
-    vocab: Mapping[int, bytes],
-    special_tokens: Mapping[str, int],
-    merges: Iterable[tuple[bytes, bytes]],
-) -> dict[int, bytes]:
-    """The vocab without the special tokens, which no merge may make by accident.
-
-    One that is a single byte, or that the merges make too, is an ordinary token besides.
-    """
-    names = {token.encode() for token in special_tokens}
-    names = {token for token in names if len(token) > 1}
-    lengths = {len(token) for token in names}
-    made = {left + right for left, right in merges if len(left) + len(right) in lengths}
-    names -= made
-    return {id: token for id, token in vocab.items() if token not in names}

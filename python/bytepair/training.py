@@ -16,11 +16,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from bytepair import _core
+from bytepair._parts import check_names
 from bytepair.counts import PieceCounts
 from bytepair.errors import ArgumentError, TrainingWarning
 from bytepair.patterns import Pattern, regex
 from bytepair.progress import ProgressOption, Stage
-from bytepair.tokenizer import Tokenizer, _check_names
+from bytepair.tokenizer import Tokenizer
 
 __all__ = ["count_pieces", "train", "train_bpe", "train_bpe_from_text"]
 
@@ -197,7 +198,7 @@ def _special_list(special_tokens: Sequence[str]) -> list[str]:
         message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
         raise TypeError(message)
     names = list(special_tokens)
-    _check_names(names)
+    check_names(names)
     return names
 
 

@@ -46,6 +46,16 @@ def test_inspect_a_file(path, tokenizer):
     assert ok("inspect", "-t", path) == text
 
 
+def test_inspect_added_tokens_and_normalizer(tmp_path):
+    vocab = {id: bytes([id]) for id in range(256)}
+    tokenizer = Tokenizer(vocab, [], added_tokens={"<think>": 256}, normalizer="NFC")
+    tokenizer.save(tmp_path / "x.json")
+    text = ok("inspect", tmp_path / "x.json")
+    assert "  added         1\n  normalizer    NFC\n" in text
+    facts = json.loads(ok("inspect", tmp_path / "x.json", "--json"))
+    assert (facts["added_tokens"], facts["normalizer"]) == ({"<think>": 256}, "NFC")
+
+
 def test_inspect_json(path, tokenizer):
     facts = json.loads(ok("inspect", path, "--json", "--top", 3))
     assert (facts["vocab_size"], facts["tokens"], facts["bytes"]) == (1000, 1000, 256)

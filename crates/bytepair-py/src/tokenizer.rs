@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bytepair::normalize::Normalizer;
 use bytepair::special::{Choice, Policy, SpecialTokens};
 use bytepair::{batch, tokenizer};
 use pyo3::prelude::*;
@@ -77,14 +78,7 @@ impl Tokenizer {
         py: Python<'py>,
         keep: impl Fn(&str, u32) -> bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let mut tokens: Vec<_> =
-            self.core.special().iter().filter(|&(token, id)| keep(token, id)).collect();
-        tokens.sort_by_key(|(_, id)| *id);
-        let dict = PyDict::new(py);
-        for (token, id) in tokens {
-            dict.set_item(token, id)?;
-        }
-        Ok(dict)
+        id_dict(py, self.core.special().iter().filter(|&(token, id)| keep(token, id)).collect())
     }
 
     fn decoded(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
@@ -96,10 +90,27 @@ impl Tokenizer {
     }
 }
 
+/// A dict of names and ids, by id.
+fn id_dict<'py>(py: Python<'py>, mut tokens: Vec<(&str, u32)>) -> PyResult<Bound<'py, PyDict>> {
+    tokens.sort_by_key(|(_, id)| *id);
+    let dict = PyDict::new(py);
+    for (token, id) in tokens {
+        dict.set_item(token, id)?;
+    }
+    Ok(dict)
+}
+
+fn normalizer_named(py: Python<'_>, name: &str) -> PyResult<Normalizer> {
+    Normalizer::named(name).ok_or_else(|| {
+        raise(py, "ArgumentError", format!("unknown normalizer {name:?}; it is \"NFC\" or None"))
+    })
+}
+
 #[pymethods]
 impl Tokenizer {
     #[new]
-    #[pyo3(signature = (model, special_tokens, pattern, name = None, aliases = None))]
+    #[pyo3(signature = (model, special_tokens, pattern, name = None, aliases = None, added = None, normalizer = None))]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a tokenizer, once")]
     fn new(
         py: Python<'_>,
         model: Py<Model>,
@@ -107,12 +118,17 @@ impl Tokenizer {
         pattern: Option<&Bound<'_, PyAny>>,
         name: Option<String>,
         aliases: Option<BTreeMap<String, u32>>,
+        added: Option<BTreeMap<String, u32>>,
+        normalizer: Option<&str>,
     ) -> PyResult<Self> {
         let pattern = convert::pattern(pattern)?;
-        let special =
-            SpecialTokens::new(special_tokens, aliases.unwrap_or_default()).or_raise(py)?;
-        let core = tokenizer::Tokenizer::new(Arc::clone(&model.get().0), special, &pattern)
+        let normalizer = normalizer.map(|name| normalizer_named(py, name)).transpose()?;
+        let special = SpecialTokens::new(special_tokens, aliases.unwrap_or_default())
+            .and_then(|special| special.with_added(added.unwrap_or_default()))
             .or_raise(py)?;
+        let core = tokenizer::Tokenizer::new(Arc::clone(&model.get().0), special, &pattern)
+            .or_raise(py)?
+            .with_normalizer(normalizer);
         Ok(Self { core: Arc::new(core), model, name })
     }
 
@@ -162,7 +178,7 @@ impl Tokenizer {
     #[pyo3(signature = (text, *, errors = "strict"))]
     fn encode_ordinary(&self, text: &Bound<'_, PyAny>, errors: &str) -> PyResult<Vec<u32>> {
         let surrogates = Surrogates::parse(text.py(), errors)?;
-        self.encode_with(text, &Policy::ordinary(), surrogates)
+        self.encode_with(text, self.core.plain(), surrogates)
     }
 
     /// The ids of `text` as native-endian u32 or u16, in one buffer.
@@ -390,7 +406,7 @@ impl Tokenizer {
         let py = id.py();
         let id = convert::id(id, 0)?;
         self.core.decode(&[id], &mut Vec::new()).or_raise(py)?;
-        Ok(self.core.special().token(id).is_some())
+        Ok(self.core.special().is_special(id))
     }
 
     /// The special tokens and their ids, by id. A new dict at each call.
@@ -413,6 +429,27 @@ impl Tokenizer {
     #[getter]
     fn _special_aliases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.special_dict(py, |token, id| self.core.special().token(id) != Some(token))
+    }
+
+    /// The added tokens and their ids, by id: found in any text like special tokens, but vocabulary,
+    /// so `encode_ordinary` finds them too. A new dict at each call.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> get_encoding("gpt2").added_tokens
+    /// {}
+    #[getter]
+    fn added_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        id_dict(py, self.core.special().added().collect())
+    }
+
+    /// The normalizer, `"NFC"` or `None`: what rewrites text before it is cut into pieces.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> print(get_encoding("gpt2").normalizer)
+    /// None
+    #[getter]
+    fn normalizer(&self) -> Option<&'static str> {
+        self.core.normalizer().map(Normalizer::name)
     }
 
     /// The merges as (left bytes, right bytes), in rank order. A new list at each call.

@@ -21,6 +21,7 @@ pub mod batch;
 pub mod bundle;
 pub mod error;
 pub mod merge;
+pub mod normalize;
 mod pool;
 pub mod pretokenize;
 pub mod special;

@@ -83,12 +83,17 @@ impl Finder {
     }
 }
 
-/// The special tokens of a tokenizer, with their ids. Immutable.
+/// The special tokens of a tokenizer, with their ids, and its added tokens. Immutable.
+///
+/// An added token is found in text like a special token but is vocabulary: no policy turns it off.
 #[derive(Debug, Clone)]
 pub struct SpecialTokens {
     ids: BTreeMap<String, u32>,
+    added: BTreeMap<String, u32>,
+    /// Special and added tokens, without aliases.
     by_id: BTreeMap<u32, String>,
     finder: Option<Finder>,
+    added_finder: Option<Finder>,
 }
 
 impl SpecialTokens {
@@ -120,7 +125,31 @@ impl SpecialTokens {
             ids.entry(alias).or_insert(id);
         }
         let finder = Finder::new(ids.keys())?;
-        Ok(Self { ids, by_id, finder })
+        Ok(Self { ids, added: BTreeMap::new(), by_id, finder, added_finder: None })
+    }
+
+    /// The same with added tokens besides.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when one is empty; [`Error::Vocab`] when it has the name or the id of another
+    /// token.
+    pub fn with_added(mut self, added: impl IntoIterator<Item = (String, u32)>) -> Result<Self> {
+        for (token, id) in added {
+            if self.ids.contains_key(&token) {
+                return Err(Error::Vocab(format!(
+                    "{token:?} is both a special token and an added one; it can be one of them"
+                )));
+            }
+            if let Some(other) = self.by_id.insert(id, token.clone()) {
+                return Err(Error::Vocab(format!(
+                    "tokens {other:?} and {token:?} both have id {id}; give each its own"
+                )));
+            }
+            self.added.insert(token, id);
+        }
+        self.finder = Finder::new(self.ids.keys().chain(self.added.keys()))?;
+        self.added_finder = Finder::new(self.added.keys())?;
+        Ok(self)
     }
 
     /// The number of names, aliases included.
@@ -138,17 +167,27 @@ impl SpecialTokens {
         self.ids.iter().map(|(token, id)| (token.as_str(), *id))
     }
 
-    /// The id of a special token.
-    pub fn id(&self, token: &str) -> Option<u32> {
-        self.ids.get(token).copied()
+    /// The added tokens by name, each with its id.
+    pub fn added(&self) -> impl ExactSizeIterator<Item = (&str, u32)> {
+        self.added.iter().map(|(token, id)| (token.as_str(), *id))
     }
 
-    /// The special token with this id.
+    /// The id of a special or added token.
+    pub fn id(&self, token: &str) -> Option<u32> {
+        self.ids.get(token).or_else(|| self.added.get(token)).copied()
+    }
+
+    /// Whether this is the id of a special token.
+    pub fn is_special(&self, id: u32) -> bool {
+        self.token(id).is_some_and(|token| !self.added.contains_key(token))
+    }
+
+    /// The special or added token with this id.
     pub fn token(&self, id: u32) -> Option<&str> {
         self.by_id.get(&id).map(String::as_str)
     }
 
-    /// The greatest id of a special token.
+    /// The greatest id of a special or added token.
     pub fn greatest_id(&self) -> Option<u32> {
         self.by_id.keys().next_back().copied()
     }
@@ -156,7 +195,7 @@ impl SpecialTokens {
 
 impl PartialEq for SpecialTokens {
     fn eq(&self, other: &Self) -> bool {
-        self.ids == other.ids && self.by_id == other.by_id
+        self.ids == other.ids && self.added == other.added && self.by_id == other.by_id
     }
 }
 
@@ -184,9 +223,15 @@ impl Policy {
         Self { allowed: tokens.finder.clone(), forbidden: None }
     }
 
-    /// No special token is recognised or forbidden: all text is plain.
+    /// No special token is recognised or forbidden: all text is plain. For a tokenizer without added
+    /// tokens; otherwise see [`Policy::plain`].
     pub const fn ordinary() -> Self {
         Self { allowed: None, forbidden: None }
+    }
+
+    /// No special token is recognised or forbidden; added tokens are.
+    pub fn plain(tokens: &SpecialTokens) -> Self {
+        Self { allowed: tokens.added_finder.clone(), forbidden: None }
     }
 
     /// `allowed` are recognised, text that holds one of `disallowed` is refused, and any other
@@ -204,7 +249,8 @@ impl Policy {
         let recognised = match allowed {
             Choice::All => tokens.finder.clone(),
             Choice::These(these) => {
-                Finder::new(these.iter().filter(|this| tokens.ids.contains_key(*this)).cloned())?
+                let special = these.iter().filter(|this| tokens.ids.contains_key(*this));
+                Finder::new(special.chain(tokens.added.keys()).cloned())?
             }
         };
         let forbidden = match disallowed {
@@ -241,5 +287,43 @@ impl Policy {
             .map(|finder| finder.open_from(text))
             .min()
             .unwrap_or(text.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens() -> SpecialTokens {
+        let entry = |token: &str, id| (token.to_owned(), id);
+        SpecialTokens::new([entry("<a>", 1)], [])
+            .and_then(|special| special.with_added([entry("<b>", 2), entry("<a>b", 3)]))
+            .expect("they fit together")
+    }
+
+    #[test]
+    fn no_policy_turns_added_tokens_off() {
+        let tokens = tokens();
+        let none = Choice::These(Vec::new());
+        let strict = Policy::new(&tokens, &none, &Choice::All).expect("a valid choice");
+        for policy in [Policy::all(&tokens), Policy::plain(&tokens), strict] {
+            let found = policy.find("x<b>", 0).expect("it is there");
+            assert_eq!((found.string, found.start, found.end), ("<b>", 1, 4));
+            // Even where a special token begins alike.
+            assert_eq!(policy.find("<a>b", 0).map(|found| found.string), Some("<a>b"));
+            assert!(policy.check("<b>").is_ok());
+        }
+        assert_eq!(Policy::plain(&tokens).find("<a>", 0), None);
+    }
+
+    #[test]
+    fn added_tokens_are_not_special() {
+        let tokens = tokens();
+        assert_eq!((tokens.id("<b>"), tokens.token(2)), (Some(2), Some("<b>")));
+        assert!(tokens.is_special(1) && !tokens.is_special(2));
+        assert_eq!(tokens.iter().len(), 1);
+        assert_eq!(tokens.greatest_id(), Some(3));
+        assert!(tokens.clone().with_added([("<a>".to_owned(), 9)]).is_err());
+        assert!(tokens.with_added([("<c>".to_owned(), 2)]).is_err());
     }
 }

@@ -4,10 +4,13 @@
 //! text ─special→ spans ─pretokenize→ pieces ─merge→ ids ─decode→ bytes
 //! ```
 //!
+//! Where there is a normalizer, it rewrites each span before it is cut into pieces.
+//!
 //! Immutable and shared between threads. Encoding borrows working memory (a bounded cache of pieces
 //! and the buffers of the merge engines) from a pool; a piece that is in the cache costs one line of
 //! memory, another is merged and remembered.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
@@ -15,6 +18,7 @@ use crate::merge::cache::{IDS_MOST, key};
 use crate::merge::cuts::Cuts;
 use crate::merge::memory::{LONG_TEXT, Memory};
 use crate::merge::{MergeRule, Model};
+use crate::normalize::Normalizer;
 use crate::pool::Pool;
 use crate::pretokenize::{Pattern, Pretokenizer};
 use crate::special::{Choice, Policy, SpecialTokens};
@@ -32,8 +36,10 @@ const CUTS_TEXT: usize = 1 << 16;
 pub struct Tokenizer {
     model: Arc<Model>,
     special: SpecialTokens,
+    normalizer: Option<Normalizer>,
     pretokenizer: Pretokenizer,
     everything: Policy,
+    plain: Policy,
     /// Made for the first text that is long enough.
     cuts: OnceLock<Option<Cuts>>,
     pool: Pool<Scratch>,
@@ -114,7 +120,7 @@ impl Tokenizer {
     /// [`Error::Vocab`] when a special token has the id of a token of other bytes; [`Error::Pattern`] when
     /// the pattern cannot be used.
     pub fn new(model: Arc<Model>, special: SpecialTokens, pattern: &Pattern) -> Result<Self> {
-        for (token, id) in special.iter() {
+        for (token, id) in special.iter().chain(special.added()) {
             if let Some(bytes) = model.vocab().bytes(id).filter(|&bytes| bytes != token.as_bytes())
             {
                 return Err(Error::Vocab(format!(
@@ -124,10 +130,34 @@ impl Tokenizer {
             }
         }
         let everything = Policy::all(&special);
+        let plain = Policy::plain(&special);
         let pretokenizer = Pretokenizer::new(pattern)?;
         let pool = Pool::new(Scratch::new());
         let buffers = Pool::new(Buffers::new());
-        Ok(Self { model, special, pretokenizer, everything, cuts: OnceLock::new(), pool, buffers })
+        let normalizer = None;
+        let cuts = OnceLock::new();
+        Ok(Self {
+            model,
+            special,
+            normalizer,
+            pretokenizer,
+            everything,
+            plain,
+            cuts,
+            pool,
+            buffers,
+        })
+    }
+
+    /// The same with a normalizer, which rewrites text before it is cut into pieces.
+    #[must_use]
+    pub fn with_normalizer(self, normalizer: Option<Normalizer>) -> Self {
+        Self { normalizer, ..self }
+    }
+
+    /// The normalizer.
+    pub fn normalizer(&self) -> Option<Normalizer> {
+        self.normalizer
     }
 
     /// The vocabulary with its merges.
@@ -154,6 +184,11 @@ impl Tokenizer {
     /// The policy under which all special tokens are recognised.
     pub fn everything(&self) -> &Policy {
         &self.everything
+    }
+
+    /// The policy under which no special token is recognised or forbidden.
+    pub fn plain(&self) -> &Policy {
+        &self.plain
     }
 
     /// A policy from what a caller allows and disallows; see [`Policy::new`].
@@ -239,6 +274,14 @@ impl Tokenizer {
         scratch: &mut Scratch,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        match self.normalizer {
+            None => self.encode_normal(span, scratch, sink),
+            Some(normalizer) => self.encode_normal(&normalizer.apply(span), scratch, sink),
+        }
+    }
+
+    /// Encodes text without special tokens, as it is after the normalizer.
+    fn encode_normal(&self, span: &str, scratch: &mut Scratch, sink: &mut impl Sink) -> Result<()> {
         let mut from = 0;
         while from < span.len() && !sink.is_full() {
             scratch.ends.clear();
@@ -252,6 +295,32 @@ impl Tokenizer {
     /// Encodes the pieces of `span` whatever may follow it, and tells where they end: what is behind
     /// depends on text still to come.
     pub(crate) fn encode_settled(
+        &self,
+        span: &str,
+        scratch: &mut Scratch,
+        sink: &mut impl Sink,
+    ) -> Result<usize> {
+        let Some(normalizer) = self.normalizer else {
+            return self.encode_settled_normal(span, scratch, sink);
+        };
+        let span = &span[..normalizer.settled(span)];
+        match normalizer.apply(span) {
+            Cow::Borrowed(span) => self.encode_settled_normal(span, scratch, sink),
+            Cow::Owned(normal) => {
+                // A cut counts only where it is one of the text before the normalizer too.
+                scratch.ends.clear();
+                let most = usize::MAX;
+                let filled = self.pretokenizer.fill(&normal, 0, &mut scratch.ends, most)?;
+                scratch.ends.truncate(filled.settled);
+                let (used, end) = normalizer.last_cut(span, &scratch.ends);
+                scratch.ends.retain(|&piece_end| piece_end <= end);
+                self.merge_pieces(normal.as_bytes(), 0, scratch, sink)?;
+                Ok(used)
+            }
+        }
+    }
+
+    fn encode_settled_normal(
         &self,
         span: &str,
         scratch: &mut Scratch,
@@ -363,6 +432,19 @@ impl Tokenizer {
                 }
             }
         }
+        // What most tokenizers have not comes last and only where it is, so that their bytes stay.
+        if self.special.added().len() > 0 {
+            out.string(b"added tokens");
+            out.length(self.special.added().len());
+            for (token, id) in self.special.added() {
+                out.string(token.as_bytes());
+                out.number(u64::from(id));
+            }
+        }
+        if let Some(normalizer) = self.normalizer {
+            out.string(b"normalizer");
+            out.string(normalizer.name().as_bytes());
+        }
         out.0
     }
 
@@ -373,11 +455,12 @@ impl Tokenizer {
 }
 
 impl PartialEq for Tokenizer {
-    /// Whether both give the same ids for the same reason: vocab, merges, rule, special tokens and
-    /// pattern are equal.
+    /// Whether both give the same ids for the same reason: vocab, merges, rule, special and added
+    /// tokens, normalizer and pattern are equal.
     fn eq(&self, other: &Self) -> bool {
         self.model == other.model
             && self.special == other.special
+            && self.normalizer == other.normalizer
             && self.pretokenizer.pattern() == other.pretokenizer.pattern()
     }
 }

@@ -7,12 +7,14 @@ and found to give the same ids before it takes its name. What a format cannot ho
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import Annotated
 
 import typer
 
 import bytepair
+from bytepair import formats
 from bytepair.cli.failures import Failure, Usage
 from bytepair.cli.options import (
     Encoding,
@@ -26,13 +28,15 @@ from bytepair.cli.options import (
 )
 from bytepair.cli.output import check_folder, save
 from bytepair.cli.probe import difference
+from bytepair.formats import LoadOptions
 
 __all__ = ["convert"]
 
 EXAMPLES = (
     "bytepair convert my.json gpt2-files/ --to gpt2\n\n"
     "bytepair convert gpt2-files/ my.json --from gpt2 --to native\n\n"
-    "bytepair convert -e cl100k_base cl100k.json --to native"
+    "bytepair convert -e cl100k_base cl100k.json --to native\n\n"
+    "bytepair convert my.tiktoken my.json --to native --pattern cl100k --special '<|end|>=100257'"
 )
 
 
@@ -62,6 +66,25 @@ def convert(
             autocompletion=format_names,
         ),
     ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="The pattern of a file whose format does not hold it: a name, a regular "
+            "expression, or none.",
+        ),
+    ] = None,
+    special: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--special",
+            metavar="TOKEN[=ID]",
+            help="A special token of a file whose format does not hold them; once for each.",
+        ),
+    ] = None,
+    no_special: Annotated[
+        bool, typer.Option("--no-special", help="The file has no special tokens.")
+    ] = False,
     encoding: Encoding = None,
     model: Model = None,
     tokenizer: TokenizerPath = None,
@@ -77,16 +100,25 @@ def convert(
         message = f"{len(paths)} paths are given; convert takes {wanted}"
         raise Usage(message)
     source, target = paths[0], paths[-1]
-    if named and (tokenizer is None or source_format is None):
+    options = _options(pattern, special or [], no_special=no_special)
+    if named and (tokenizer is None or (source_format is None and not options)):
+        if options:
+            message = "--pattern and --special are for a file that does not hold them"
+            raise Usage(message)
         chosen = choose(encoding, model, tokenizer)
         label, loaded = chosen.label, chosen.tokenizer
     else:
         label = tokenizer or source
-        loaded = bytepair.Tokenizer.load(label, format=source_format)
+        loaded = bytepair.Tokenizer.load(label, format=source_format, **options)
     check_folder(target)
 
     def check(path: str) -> None:
-        different = difference(loaded, bytepair.Tokenizer.load(path, format=to))
+        unsaid: LoadOptions = {}
+        if "pattern" in formats.options(to):
+            unsaid["pattern"] = loaded.pattern
+        if "special_tokens" in formats.options(to):
+            unsaid["special_tokens"] = loaded.special_tokens
+        different = difference(loaded, bytepair.Tokenizer.load(path, format=to, **unsaid))
         if different is not None:
             message = f"{to} does not keep this tokenizer: {different}; nothing was written"
             raise Failure(message)
@@ -103,3 +135,25 @@ def convert(
         print(json.dumps(facts, ensure_ascii=False))
     elif not quiet:
         print(f"{label} → {target} ({to}); read back, it gives the same ids", file=sys.stdout)
+
+
+def _options(pattern: str | None, special: list[str], *, no_special: bool) -> LoadOptions:
+    """What the options say about a file that does not say it itself."""
+    if special and no_special:
+        message = "--special and --no-special exclude each other"
+        raise Usage(message)
+    options: LoadOptions = {}
+    if pattern is not None:
+        options["pattern"] = None if pattern == "none" else pattern
+    if no_special:
+        options["special_tokens"] = ()
+    elif special:
+        with_id = [re.fullmatch(r"(.+)=(\d{1,10})", token, re.DOTALL) for token in special]
+        if all(with_id):
+            options["special_tokens"] = {found[1]: int(found[2]) for found in with_id if found}
+        elif any(with_id):
+            message = "--special has an id for some tokens and for others not; give all or none"
+            raise Usage(message)
+        else:
+            options["special_tokens"] = special
+    return options

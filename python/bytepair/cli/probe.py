@@ -35,10 +35,11 @@ _SPECIAL = 64
 
 
 def texts(tokenizer: Tokenizer) -> Iterator[str]:
-    """The texts that are compared, among them some around the special tokens of `tokenizer`."""
+    """The texts that are compared, among them some around its special tokens."""
     yield from _PROSE
     yield _every_category()
-    for name in list(tokenizer.special_tokens)[:_SPECIAL]:
+    names = [*tokenizer.added_tokens, *tokenizer.special_tokens]
+    for name in names[:_SPECIAL]:
         yield f"before {name}after{name}{name} {name[:-1]} {name[1:]}\n{name}"
 
 
@@ -59,6 +60,8 @@ def difference(before: Tokenizer, after: Tokenizer) -> str | None:
     """What differs between two tokenizers, or `None`."""
     if before.special_tokens != after.special_tokens:
         return f"special tokens {after.special_tokens} instead of {before.special_tokens}"
+    if before.added_tokens != after.added_tokens:
+        return f"added tokens {after.added_tokens} instead of {before.added_tokens}"
     old, new = dict(before.vocab), dict(after.vocab)
     if old != new:
         id = min(id for id in old.keys() | new.keys() if old.get(id) != new.get(id))

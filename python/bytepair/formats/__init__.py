@@ -1,38 +1,58 @@
 """Tokenizer files: one module for each format, behind one table.
 
-In: a path. Out: a `Tokenizer`, and back. A format is a module with `NAME`, `detect`, `load` and
-`save`; adding one means adding a file and a line in `FORMATS`. What a format cannot hold it
-refuses, by name; nothing is guessed.
+In: a path. Out: a `Tokenizer`, and back. A format is a module with `NAME`, `OPTIONS`, `detect`,
+`load` and `save`; adding one means adding a file and a line in `FORMATS`. What a format cannot hold
+it refuses, by name; nothing is guessed: what a file does not say, `OPTIONS` names, and the caller
+does.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
+from bytepair._parts import SpecialTokens
 from bytepair.errors import ArgumentError, FormatError
-from bytepair.formats import gpt2, native
+from bytepair.formats import _files, gpt2, huggingface, minbpe, native, reference, tekken, tiktoken
+from bytepair.patterns import Pattern
 from bytepair.tokenizer import Tokenizer
 
-__all__ = ["FORMATS", "detect", "load", "names", "save"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["FORMATS", "LoadOptions", "detect", "load", "names", "options", "save"]
+
+
+class LoadOptions(TypedDict, total=False):
+    """What a caller may say about a file that does not say it itself."""
+
+    pattern: Pattern
+    special_tokens: SpecialTokens
 
 
 class Format(Protocol):
     """What a module of this package offers."""
 
     NAME: str
+    OPTIONS: tuple[str, ...]
+    """What `load` takes besides the path."""
 
     def detect(self, path: str) -> bool:
         """Whether the content at `path` is of this format; reads no more than it must."""
 
-    def load(self, path: str) -> Tokenizer:
-        """Read a tokenizer."""
+    @property
+    def load(self) -> Callable[..., Tokenizer]:
+        """Read a tokenizer from a path, with the options."""
 
     def save(self, tokenizer: Tokenizer, path: str) -> None:
         """Write a tokenizer, whole or not at all."""
 
 
-FORMATS: dict[str, Format] = {module.NAME: module for module in (native, gpt2)}
+FORMATS: dict[str, Format] = {
+    module.NAME: module
+    for module in (native, huggingface, gpt2, tiktoken, tekken, minbpe, reference)
+}
 """The formats by name; `detect` asks them in this order."""
 
 
@@ -40,9 +60,18 @@ def names() -> list[str]:
     """The names of the formats.
 
     >>> names()
-    ['native', 'gpt2']
+    ['native', 'huggingface', 'gpt2', 'tiktoken', 'tekken', 'minbpe', 'reference']
     """
     return list(FORMATS)
+
+
+def options(format: str) -> tuple[str, ...]:
+    """What `load` takes for files of this format, because they do not hold it.
+
+    >>> options("tiktoken"), options("native")
+    (('pattern', 'special_tokens'), ())
+    """
+    return _format(format).OPTIONS
 
 
 def detect(path: str | os.PathLike[str]) -> str:
@@ -54,13 +83,27 @@ def detect(path: str | os.PathLike[str]) -> str:
     for format in FORMATS.values():
         if format.detect(name):
             return format.NAME
+    if _files.head(name, 2)[:1] == b"\x80":
+        message = f"{name}: looks like a pickle, which is never loaded: it can run any code"
+        raise FormatError(message)
     message = f"{name}: not a tokenizer of a known format ({', '.join(FORMATS)})"
     raise FormatError(message)
 
 
-def load(path: str | os.PathLike[str], *, format: str | None = None) -> Tokenizer:
+def load(
+    path: str | os.PathLike[str], *, format: str | None = None, **options: Unpack[LoadOptions]
+) -> Tokenizer:
     """Read a tokenizer; see `Tokenizer.load`."""
-    return _format(format or detect(path)).load(os.fspath(path))
+    found = _format(format or detect(path))
+    given: dict[str, Any] = dict(options)
+    for option in given:
+        if option not in LoadOptions.__annotations__:
+            message = f"load() got an unexpected keyword argument {option!r}"
+            raise TypeError(message)
+        if option not in found.OPTIONS:
+            message = f"{os.fspath(path)}: {option} is given, but the format {found.NAME!r} says it"
+            raise ArgumentError(message)
+    return found.load(os.fspath(path), **given)
 
 
 def save(tokenizer: Tokenizer, path: str | os.PathLike[str], *, format: str | None = None) -> None:

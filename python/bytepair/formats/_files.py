@@ -11,6 +11,7 @@ import os
 import tempfile
 from typing import Any
 
+from bytepair import _core
 from bytepair.errors import FormatError
 
 
@@ -27,6 +28,15 @@ def read_text(path: str) -> str:
     except UnicodeDecodeError as error:
         message = f"{path}: byte {error.start} is not valid UTF-8; the file is damaged or no text"
         raise FormatError(message) from error
+
+
+def head(path: str, size: int = 4096) -> bytes:
+    """The first bytes of a file, without a byte order mark; none of what is a directory."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(size).removeprefix(b"\xef\xbb\xbf")
+    except IsADirectoryError:
+        return b""
 
 
 def read_json(path: str) -> Any:
@@ -54,6 +64,16 @@ def _unique(pairs: list[tuple[str, Any]], source: str) -> dict[str, Any]:
         message = f"{source}: the key {twice!r} occurs twice in one object"
         raise FormatError(message)
     return value
+
+
+def as_pattern(regex: str) -> str:
+    r"""A regular expression from a file as a pattern: the name of a known one, never taken for one.
+
+    >>> as_pattern("gpt2"), as_pattern(r"\S+")
+    ('(?:gpt2)', '\\S+')
+    """
+    name = _core.pattern_name(regex)
+    return name or (f"(?:{regex})" if regex.replace("_", "").isalnum() else regex)
 
 
 def write_whole(path: str, text: str) -> None:

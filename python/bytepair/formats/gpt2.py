@@ -19,6 +19,7 @@ from bytepair.formats import _files
 from bytepair.tokenizer import Tokenizer
 
 NAME = "gpt2"
+OPTIONS: tuple[str, ...] = ()
 PAIRS = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
 """Names of the two files in a directory; the first pair is what is written."""
 HEADER = "#version: 0.2"
@@ -30,6 +31,13 @@ BYTE_TO_CHARACTER = {
     **{byte: chr(0x100 + at) for at, byte in enumerate(_OTHERS)},
 }
 CHARACTER_TO_BYTE = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
+# No byte is spelled by these, so they must not pass for bytes.
+_TO_BYTES = str.maketrans(
+    {
+        **{char: chr(byte) for char, byte in CHARACTER_TO_BYTE.items()},
+        **{chr(byte): "\uffff" for byte in _OTHERS},
+    }
+)
 _TO_CHARACTERS = str.maketrans({chr(byte): char for byte, char in BYTE_TO_CHARACTER.items()})
 
 
@@ -49,8 +57,8 @@ def unspell(text: str) -> bytes | None:
     (b' the', None)
     """
     try:
-        return bytes([CHARACTER_TO_BYTE[character] for character in text])
-    except KeyError:
+        return text.translate(_TO_BYTES).encode("latin-1")
+    except UnicodeEncodeError:
         return None
 
 
@@ -140,6 +148,12 @@ def _check(tokenizer: Tokenizer) -> None:
     way_out = "save in the native format instead"
     if tokenizer.pattern != "gpt2":
         message = f"GPT-2's files imply GPT-2's pattern, not {tokenizer.pattern!r}; {way_out}"
+        raise FormatError(message)
+    if tokenizer.added_tokens or tokenizer.normalizer or tokenizer._special_aliases:
+        message = (
+            "GPT-2's files cannot hold added tokens, a normalizer or two names for one token; "
+            f"{way_out}"
+        )
         raise FormatError(message)
     model = tokenizer._model
     if model.by_rank:

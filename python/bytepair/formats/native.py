@@ -24,7 +24,9 @@ In: a tokenizer, or such a file. Out: the other. Every token and every merge has
 
 A token is written as text where its bytes are UTF-8, and a byte that is not as `\xNN`; control
 characters likewise, and a backslash is doubled. (JSON then doubles the backslashes once more.)
-`merges` is null where the merge rule is `"ranks"`: they follow from the ids.
+`merges` is null where the merge rule is `"ranks"`: they follow from the ids. A tokenizer with added
+tokens has the key `added_tokens` besides, after `special_aliases`. A key that a release does not
+know it refuses.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ from bytepair.formats import _files
 from bytepair.tokenizer import Tokenizer
 
 NAME = "native"
+OPTIONS: tuple[str, ...] = ()
 VERSION = 1
 
 _KEYS = (
@@ -51,6 +54,7 @@ _KEYS = (
     "ignore_merges",
     "special_tokens",
     "special_aliases",
+    "added_tokens",
     "vocab",
     "merges",
 )
@@ -94,11 +98,12 @@ def dumps(tokenizer: Tokenizer) -> str:
         "version": VERSION,
         "name": tokenizer.name,
         "pattern": tokenizer.pattern,
-        "normalizer": None,
+        "normalizer": tokenizer.normalizer,
         "merge_rule": tokenizer.merge_rule,
         "ignore_merges": model.whole_pieces,
         "special_tokens": tokenizer._special_names,
         "special_aliases": tokenizer._special_aliases,
+        **({"added_tokens": tokenizer.added_tokens} if tokenizer.added_tokens else {}),
         "vocab": [[id, escape(token)] for id, token in model.items()],
         "merges": merges,
     }
@@ -176,6 +181,8 @@ def _build(data: Any, source: str) -> Tokenizer:
             pattern=values["pattern"],
             name=values["name"],
             aliases=_ids(values, "special_aliases", source),
+            added_tokens=_ids(values, "added_tokens", source),
+            normalizer=values["normalizer"],
         )
     except FormatError:
         raise
@@ -196,25 +203,26 @@ def _check(data: Any, source: str) -> dict[str, Any]:
             f"which reads version {VERSION}; upgrade bytepair"
         )
         raise FormatError(message)
+    values: dict[str, Any] = {"added_tokens": {}, **data}
     for key in _KEYS:
-        if key not in data:
+        if key not in values:
             message = f"{source}: the key {key!r} is missing"
             raise FormatError(message)
-    unknown = [key for key in data if key not in _KEYS]
+    unknown = [key for key in values if key not in _KEYS]
     if unknown:
         message = f"{source}: the key {unknown[0]!r} is not known, so the ids might differ"
         raise FormatError(message)
-    if data["normalizer"] is not None:
-        message = f"{source}: the normalizer {data['normalizer']!r} is not supported"
+    if values["normalizer"] not in (None, "NFC"):
+        message = f"{source}: the normalizer {values['normalizer']!r} is not supported"
         raise FormatError(message)
     for key, type_ in (("ignore_merges", bool), ("vocab", list), ("special_tokens", dict)):
-        if not isinstance(data[key], type_):
+        if not isinstance(values[key], type_):
             message = f"{source}: {key!r} must be a {type_.__name__}"
             raise FormatError(message)
-    if data["name"] is not None and not isinstance(data["name"], str):
+    if values["name"] is not None and not isinstance(values["name"], str):
         message = f"{source}: 'name' must be a string or null"
         raise FormatError(message)
-    return data
+    return values
 
 
 def _model(values: dict[str, Any], vocab: dict[int, bytes], source: str) -> _core.Model:
