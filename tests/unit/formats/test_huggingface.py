@@ -110,6 +110,7 @@ def test_nasty_texts(name, model):
     theirs.encode_special_tokens = False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_real_model_comes_back(name, model, tmp_path):
     ours, theirs = model(name)
@@ -160,6 +161,7 @@ def test_nfc_in_any_chunks(model, text, data):
 # ── What we write ─────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", bytepair.list_encodings()[:-1])
 def test_encodings_keep_their_ids_in_tokenizers(name, tmp_path, corpus_text):
     ours = bytepair.get_encoding(name)
