@@ -158,7 +158,7 @@ class Tokenizer:
 
 @final
 class PieceCounts:
-    def __new__(cls, items: Iterable[tuple[bytes, int]]) -> Self: ...
+    def __new__(cls, items: Iterable[tuple[bytes, int]], keep_order: bool = False) -> Self: ...
     def get(self, piece: bytes) -> int: ...
     def __len__(self) -> int: ...
     def total(self) -> int: ...
@@ -172,6 +172,7 @@ def count_files(
     special_tokens: Sequence[str],
     threads: int,
     callback: _Report | None,
+    keep_order: bool = False,
 ) -> PieceCounts: ...
 def count_texts(
     batches: Iterable[list[str]],
@@ -179,6 +180,7 @@ def count_texts(
     special_tokens: Sequence[str],
     threads: int,
     callback: _Report | None,
+    keep_order: bool = False,
 ) -> PieceCounts: ...
 def learn(
     counts: PieceCounts,

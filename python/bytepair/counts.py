@@ -22,6 +22,8 @@ class PieceCounts(Mapping[bytes, int]):
         counts: piece → count, or pairs of them; counts of the same piece are added up.
         pattern: the pattern the pieces were cut by.
         special_tokens: the special tokens the corpus was cut at.
+        keep_order: remember the order in which pieces come, for `tie_break="first_seen"`. Sums
+            of counts have no order.
 
     Raises `OverflowError` for a count that is negative or above 2**64 - 1, `ArgumentError` when a
     sum passes that.
@@ -39,10 +41,11 @@ class PieceCounts(Mapping[bytes, int]):
         *,
         pattern: Pattern = "gpt2",
         special_tokens: Sequence[str] = (),
+        keep_order: bool = False,
     ) -> None:
         items = counts.items() if isinstance(counts, Mapping) else counts
         regex(pattern)
-        self._core = _core.PieceCounts(items)
+        self._core = _core.PieceCounts(items, keep_order)
         self._pattern = pattern
         self._special_tokens = tuple(special_tokens)
 

@@ -25,7 +25,7 @@ from bytepair.tokenizer import Tokenizer, _check_names
 
 __all__ = ["count_pieces", "train", "train_bpe", "train_bpe_from_text"]
 
-TieBreak = Literal["lexicographic", "lowest_ids", "huggingface"]
+TieBreak = Literal["lexicographic", "lowest_ids", "huggingface", "first_seen"]
 SpecialIds = Literal["after_bytes", "first", "last"]
 Corpus = str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]] | PieceCounts
 
@@ -61,7 +61,9 @@ def train(
         pattern: how text is cut into pieces, within which merges stay; see `bytepair.patterns`.
         tie_break: which of several pairs of equal count is merged: `"lexicographic"`, the greatest
             (left bytes, right bytes); `"lowest_ids"`, the smallest (left id, right id), ids of
-            bytes being their values; `"huggingface"`, what the `tokenizers` trainer takes.
+            bytes being their values; `"huggingface"`, what the `tokenizers` trainer takes;
+            `"first_seen"`, the pair that stands first in the corpus as it is merged by then
+            (minbpe), for which the order of files and texts matters and one thread counts.
         special_ids: where special tokens have their ids: `"after_bytes"` (from 256 on), `"first"`
             or `"last"`.
         min_count: the least count of a pair that is merged.
@@ -99,7 +101,12 @@ def train(
         message = f"max_token_bytes is {max_token_bytes}; the least is 1"
         raise ArgumentError(message)
     counts = count_pieces(
-        corpus, pattern=pattern, special_tokens=special, threads=threads, progress=progress
+        corpus,
+        pattern=pattern,
+        special_tokens=special,
+        threads=threads,
+        progress=progress,
+        keep_order=tie_break == "first_seen",
     )
     with Stage(progress, "learn", "merges") as stage:
         pairs, _ = _core.learn(
@@ -165,10 +172,12 @@ def count_pieces(
     special_tokens: Sequence[str] = ("<|endoftext|>",),
     threads: int | None = None,
     progress: ProgressOption = None,
+    keep_order: bool = False,
 ) -> PieceCounts:
     """Count how often each piece occurs in a corpus: the first half of training.
 
-    Arguments and errors are those of `train`.
+    Arguments and errors are those of `train`. With `keep_order` the counts know in which order
+    pieces first occur, as `tie_break="first_seen"` needs; one thread counts then.
 
     >>> count_pieces(["low low lower"])[b" low"]
     1
@@ -184,11 +193,15 @@ def count_pieces(
     paths, texts = _sort_corpus(corpus)
     with Stage(progress, "count", "bytes") as stage:
         if paths is not None:
-            core = _core.count_files(paths, compiled, special, workers, stage.report)
+            core = _core.count_files(
+                paths, compiled, special, workers, stage.report, keep_order
+            )
             size = sum(os.path.getsize(path) for path in paths)
             stage.finish(size, size)
         else:
-            core = _core.count_texts(_batches(texts), compiled, special, workers, stage.report)
+            core = _core.count_texts(
+                _batches(texts), compiled, special, workers, stage.report, keep_order
+            )
             stage.finish_all()
     return PieceCounts._of(core, pattern, special)
 

@@ -52,6 +52,7 @@ def test_trains_what_the_library_trains(tmp_path):
         (["--pattern", "none"], {"pattern": None}),
         (["--tie-break", "lowest_ids"], {"tie_break": "lowest_ids"}),
         (["--tie-break", "huggingface"], {"tie_break": "huggingface"}),
+        (["--tie-break", "first_seen"], {"tie_break": "first_seen"}),
         (["--special-ids", "first"], {"special_ids": "first"}),
         (["--special-ids", "last"], {"special_ids": "last"}),
         (["--max-token-bytes", "3"], {"max_token_bytes": 3}),

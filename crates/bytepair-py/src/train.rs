@@ -62,8 +62,10 @@ pub(crate) struct PieceCounts(train::PieceCounts);
 #[pymethods]
 impl PieceCounts {
     #[new]
-    fn new(py: Python<'_>, items: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let mut counts = train::PieceCounts::new();
+    #[pyo3(signature = (items, keep_order = false))]
+    fn new(py: Python<'_>, items: &Bound<'_, PyAny>, keep_order: bool) -> PyResult<Self> {
+        let mut counts =
+            if keep_order { train::PieceCounts::ordered() } else { train::PieceCounts::new() };
         for item in items.try_iter()? {
             let (piece, count): (Bound<'_, PyBytes>, u64) = item?.extract()?;
             counts.add(piece.as_bytes(), count).or_raise(py)?;
@@ -103,10 +105,20 @@ impl PieceCounts {
     }
 }
 
+fn counter<'a>(
+    pretokenizer: &'a Pretokenizer,
+    special: &'a SpecialCutter,
+    threads: usize,
+    keep_order: bool,
+) -> Counter<'a> {
+    let counter = Counter::new(pretokenizer, special, threads);
+    if keep_order { counter.keep_order() } else { counter }
+}
+
 /// Counts the pieces of files.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what Python gives is owned")]
-#[pyo3(signature = (paths, pattern, special_tokens, threads, callback))]
+#[pyo3(signature = (paths, pattern, special_tokens, threads, callback, keep_order = false))]
 pub(crate) fn count_files(
     py: Python<'_>,
     paths: Vec<PathBuf>,
@@ -114,19 +126,23 @@ pub(crate) fn count_files(
     special_tokens: Vec<String>,
     threads: usize,
     callback: Option<Py<PyAny>>,
+    keep_order: bool,
 ) -> PyResult<PieceCounts> {
     let pretokenizer = Pretokenizer::new(&convert::pattern(pattern)?).or_raise(py)?;
     let special = SpecialCutter::new(&special_tokens).or_raise(py)?;
     let watcher = Watcher::new(callback);
-    let counts =
-        py.detach(|| train::count_files(&paths, &pretokenizer, &special, threads, &watcher));
+    let mut counter = counter(&pretokenizer, &special, threads, keep_order);
+    let counts = py.detach(|| {
+        counter.feed_files(&paths, &watcher)?;
+        counter.finish()
+    });
     watcher.result(py, counts).map(PieceCounts)
 }
 
 /// Counts the pieces of texts that come in lists.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what Python gives is owned")]
-#[pyo3(signature = (batches, pattern, special_tokens, threads, callback))]
+#[pyo3(signature = (batches, pattern, special_tokens, threads, callback, keep_order = false))]
 pub(crate) fn count_texts(
     py: Python<'_>,
     batches: &Bound<'_, PyAny>,
@@ -134,11 +150,12 @@ pub(crate) fn count_texts(
     special_tokens: Vec<String>,
     threads: usize,
     callback: Option<Py<PyAny>>,
+    keep_order: bool,
 ) -> PyResult<PieceCounts> {
     let pretokenizer = Pretokenizer::new(&convert::pattern(pattern)?).or_raise(py)?;
     let special = SpecialCutter::new(&special_tokens).or_raise(py)?;
     let watcher = Watcher::new(callback);
-    let mut counter = Counter::new(&pretokenizer, &special, threads);
+    let mut counter = counter(&pretokenizer, &special, threads, keep_order);
     for batch in batches.try_iter()? {
         let batch = batch?.cast_into::<PyList>()?;
         let texts = batch
@@ -176,9 +193,11 @@ pub(crate) fn learn(
         "lexicographic" => TieBreak::Lexicographic,
         "lowest_ids" => TieBreak::LowestIds,
         "huggingface" => TieBreak::HuggingFace,
+        "first_seen" => TieBreak::FirstSeen,
         other => {
             let message = format!(
-                "tie_break is {other:?}; it is \"lexicographic\", \"lowest_ids\" or \"huggingface\""
+                "tie_break is {other:?}; it is \"lexicographic\", \"lowest_ids\", \"huggingface\" or \
+                 \"first_seen\""
             );
             return Err(raise(py, "ArgumentError", message));
         }

@@ -50,6 +50,7 @@ class TieBreak(str, Enum):
     LEXICOGRAPHIC = "lexicographic"
     LOWEST_IDS = "lowest_ids"
     HUGGINGFACE = "huggingface"
+    FIRST_SEEN = "first_seen"
 
 
 class SpecialIds(str, Enum):
@@ -66,7 +67,7 @@ class _Options(NamedTuple):
     vocab_size: int
     special: list[str]
     pattern: str | None
-    tie_break: Literal["lexicographic", "lowest_ids", "huggingface"]
+    tie_break: Literal["lexicographic", "lowest_ids", "huggingface", "first_seen"]
     special_ids: Literal["after_bytes", "first", "last"]
     min_count: int
     max_token_bytes: int | None
@@ -212,7 +213,11 @@ def _rehearse(options: _Options, output: str, format: str | None) -> None:
         written = Path(folder, "rehearsal")
         try:
             counts = bytepair.count_pieces(
-                [""], pattern=options.pattern, special_tokens=options.special, threads=1
+                [""],
+                pattern=options.pattern,
+                special_tokens=options.special,
+                threads=1,
+                keep_order=True,
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TrainingWarning)
@@ -240,6 +245,7 @@ def _train(inputs: Sequence[Input], options: _Options, *, quiet: bool) -> _Train
                 special_tokens=options.special,
                 threads=options.threads,
                 progress=meter.hear,
+                keep_order=options.tie_break == "first_seen",
             )
         counted = time.perf_counter()
         with (

@@ -15,7 +15,7 @@ use super::pairs::{Pairs, key, pair};
 use super::queue::{Queue, Tokens};
 use super::watch::{Pulse, Watch};
 use super::words::{MAX_IDS, Merge, Neighbours, Words};
-use super::{LearnOptions, Learned};
+use super::{LearnOptions, Learned, TieBreak, first_seen};
 use crate::error::Result;
 
 /// The floor falls by this factor when the queue runs dry.
@@ -48,6 +48,9 @@ const SKETCH_BITS: u32 = 20;
 /// ```
 pub fn learn(counts: &PieceCounts, options: &LearnOptions, watch: &dyn Watch) -> Result<Learned> {
     options.check()?;
+    if options.tie_break == TieBreak::FirstSeen {
+        return first_seen::learn(counts, options, watch);
+    }
     Learner::new(counts, options, watch)?.run()
 }
 

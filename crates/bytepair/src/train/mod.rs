@@ -25,6 +25,7 @@
 mod corpus;
 mod count;
 mod counts;
+mod first_seen;
 mod learn;
 mod naive;
 mod pairs;
@@ -53,6 +54,9 @@ pub enum TieBreak {
     /// As `LowestIds`, but bytes are numbered as Hugging Face's byte-level alphabet sorts them: the
     /// printable ones (`!` to `~`, 0xA1 to 0xAC, 0xAE to 0xFF), then the other 68 in their order.
     HuggingFace,
+    /// The pair whose first place in the corpus, as it is merged by then, is the first (minbpe).
+    /// Needs counts that know the order of pieces, see [`PieceCounts::ordered`].
+    FirstSeen,
 }
 
 /// How merges are learned.
