@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import pytest
@@ -60,7 +61,7 @@ def minbpe(text: str, wanted: int) -> list[tuple[int, int]]:
     merges = []
     for new in range(256, 256 + wanted):
         stats: dict[tuple[int, int], int] = {}
-        for pair in zip(ids, ids[1:], strict=False):
+        for pair in itertools.pairwise(ids):
             stats[pair] = stats.get(pair, 0) + 1
         if not stats:
             break
@@ -85,7 +86,7 @@ def test_minbpe_without_a_pattern(text, wanted):
     for left, right in minbpe(text, wanted):
         expected.append((tokens[left], tokens[right]))
         tokens.append(tokens[left] + tokens[right])
-    assert learn([text] * 1, 256 + wanted, special_tokens=[], pattern=None).merges == expected
+    assert learn([text], 256 + wanted, special_tokens=[], pattern=None).merges == expected
 
 
 def test_the_sample_corpus_and_files(sample, tmp_path):

@@ -226,7 +226,8 @@ def test_a_corpus_that_is_not_there_or_not_text(name, tmp_path):
     (tmp_path / "data.jsonl").write_text("{}")
     done = cli("train", tmp_path / name, "-n", 264, "-o", tmp_path / "my.json")
     assert done.code == 1
-    assert done.error.startswith(f"error: {tmp_path / name}: ")
+    place = ", line 1" if name == "data.jsonl" else ""
+    assert done.error.startswith(f"error: {tmp_path / name}{place}: ")
     assert not (tmp_path / "my.json").exists()
 
 
@@ -235,7 +236,7 @@ def test_a_directory_without_text(tmp_path):
     done = cli("train", tmp_path / "empty", "-n", 264, "-o", tmp_path / "my.json")
     assert (done.code, done.error) == (
         1,
-        f"error: {tmp_path / 'empty'}: the directory has no .txt or .md file\n",
+        f"error: {tmp_path / 'empty'}: the directory has no text or table file\n",
     )
 
 

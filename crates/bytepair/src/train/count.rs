@@ -12,6 +12,7 @@ use std::thread;
 
 use super::corpus::{Block, Cutting, FileSupply, Place, SpecialCutter, Supply, TextSupply};
 use super::counts::{PieceCounts, SHARDS, note, overflow, shard};
+use super::source::Source;
 use super::table::{Probe, Seeds, Table};
 use super::watch::{NoWatch, Pulse, Watch};
 use crate::error::{Error, Result};
@@ -143,10 +144,16 @@ impl<'a> Counter<'a> {
 
     /// Counts files; see [`count_files`].
     pub fn feed_files(&mut self, paths: &[PathBuf], watch: &dyn Watch) -> Result<()> {
-        let total = FileSupply::total(paths)?;
+        let sources: Vec<Source> = paths.iter().cloned().map(Source::File).collect();
+        self.feed_sources(&sources, watch)
+    }
+
+    /// Counts files and other readers, each a text of its own.
+    pub fn feed_sources(&mut self, sources: &[Source], watch: &dyn Watch) -> Result<()> {
+        let total = Source::total(sources)?;
         let cutting = self.cutting(FILE_BLOCK);
         let threads = self.own.len();
-        self.run(FileSupply::new(cutting, paths), threads, total, watch)
+        self.run(FileSupply::new(cutting, sources), threads, total, watch)
     }
 
     /// The counts of all that was fed.

@@ -4,6 +4,8 @@ use std::fmt;
 
 use super::table::{Probe, Seeds, Table};
 use crate::error::{Error, Result};
+use crate::merge::Model;
+use crate::merge::heap::Heap;
 
 /// Shards of a count; the top bits of a piece's hash choose its shard.
 pub(super) const SHARDS: usize = 1 << SHARD_BITS;
@@ -145,6 +147,21 @@ impl PieceCounts {
     /// The sum of all counts (saturating): how many pieces the corpus has.
     pub fn total(&self) -> u64 {
         self.unsorted().fold(0, |sum, (_, count)| sum.saturating_add(count))
+    }
+
+    /// How many tokens the corpus has under `model`; [`Error::UnknownByte`] where it covers a byte not.
+    pub fn total_tokens(&self, model: &Model) -> Result<u128> {
+        let (mut work, mut ids) = (Heap::new(), Vec::new());
+        self.unsorted().try_fold(0, |sum, (piece, count)| {
+            ids.clear();
+            model.merge(piece, &mut work, &mut ids)?;
+            Ok(sum + u128::from(count) * ids.len() as u128)
+        })
+    }
+
+    /// How many bytes the corpus has outside special tokens.
+    pub fn total_bytes(&self) -> u128 {
+        self.unsorted().map(|(piece, count)| u128::from(count) * piece.len() as u128).sum()
     }
 }
 

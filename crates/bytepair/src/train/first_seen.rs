@@ -65,7 +65,10 @@ pub(super) fn learn(
         let progress = (learned.merges.len() as u64, options.merges as u64);
         pulse.beat(progress.0, progress.1)?;
         let Some((count, pair)) = learner.next() else { break };
-        learner.apply(pair, &mut || pulse.beat(progress.0, progress.1))?;
+        let tied = learner.tied(count);
+        let saved = learner.apply(pair, &mut || pulse.beat(progress.0, progress.1))?;
+        learned.ties.push(tied);
+        learned.saved.push(saved);
         learned.merges.push(pair);
         learned.counts.push(count);
     }
@@ -172,15 +175,31 @@ impl Learner {
         }
     }
 
-    /// Merges a pair everywhere, from left to right.
-    fn apply(&mut self, pair: Pair, beat: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+    /// Whether a pair still waiting has this count, which is the greatest.
+    fn tied(&mut self, count: u64) -> bool {
+        while let Some(&(bound, _, pair)) = self.queue.peek() {
+            if bound < count {
+                return false;
+            }
+            if self.pairs.get(&pair).is_some_and(|known| known.count == count) {
+                return true;
+            }
+            self.queue.pop();
+            self.wait(pair);
+        }
+        false
+    }
+
+    /// Merges a pair everywhere, from left to right, and returns how often.
+    fn apply(&mut self, pair: Pair, beat: &mut dyn FnMut() -> Result<()>) -> Result<u64> {
         let id = index(self.tokens.len());
         let places = self.pairs.remove(&pair).map(|known| known.places).unwrap_or_default();
         self.tokens.join(pair.0, pair.1);
-        let mut gained = Vec::new();
+        let (mut gained, mut made) = (Vec::new(), 0);
         for places in places.chunks(VISITS_PER_BEAT) {
             for &place in places {
                 if Self::stands(&self.cells, &self.tokens, pair, place) {
+                    made += self.counts[self.piece[place as usize] as usize];
                     self.merge_at(place, pair, id, &mut gained);
                 }
             }
@@ -189,7 +208,7 @@ impl Learner {
         gained.sort_unstable();
         gained.dedup();
         gained.into_iter().for_each(|pair| self.wait(pair));
-        Ok(())
+        Ok(made)
     }
 
     fn merge_at(&mut self, place: u32, (left, right): Pair, id: u32, gained: &mut Vec<Pair>) {

@@ -53,6 +53,7 @@ pub fn learn_naive(
                 && options.max_token_bytes.is_none_or(|most| size(pair) <= most)
         });
         let Some(most) = pairs.values().copied().max() else { break };
+        learned.ties.push(pairs.values().filter(|&&count| count == most).count() > 1);
         let ties = pairs.into_iter().filter(|&(_, count)| count == most).map(|(pair, _)| pair);
         let first_place = |&pair: &(u32, u32)| {
             let place = |word: &Vec<u32>| word.windows(2).position(|two| two == [pair.0, pair.1]);
@@ -67,9 +68,13 @@ pub fn learn_naive(
         tokens.push([&tokens[pair.0 as usize][..], &tokens[pair.1 as usize]].concat());
         learned.merges.push(pair);
         learned.counts.push(most);
-        for (word, _) in &mut words {
-            *word = merged(word, pair, id);
+        let mut saved = 0;
+        for (word, count) in &mut words {
+            let shorter = merged(word, pair, id);
+            saved += (word.len() - shorter.len()) as u64 * *count;
+            *word = shorter;
         }
+        learned.saved.push(saved);
     }
     Ok(learned)
 }

@@ -35,6 +35,12 @@ impl Tokens {
         self.starts[id as usize + 1] - self.starts[id as usize]
     }
 
+    /// Adds a token.
+    pub(super) fn push(&mut self, token: &[u8]) {
+        self.bytes.extend_from_slice(token);
+        self.starts.push(self.bytes.len());
+    }
+
     /// Makes the token of a pair.
     pub(super) fn join(&mut self, left: u32, right: u32) {
         for id in [left, right] {
