@@ -178,9 +178,8 @@ impl ZstdReader {
     /// At most `size` bytes; none at the end.
     fn read<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = vec![0; size.min(READ)];
-        let n = py.detach(|| {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).read(&mut bytes)
-        })?;
+        let n =
+            py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).read(&mut bytes))?;
         Ok(PyBytes::new(py, &bytes[..n]))
     }
 }

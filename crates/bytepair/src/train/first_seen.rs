@@ -109,7 +109,9 @@ impl Learner {
             learner.lay(piece, count);
         }
         let pairs: Vec<Pair> = learner.pairs.keys().copied().collect();
-        pairs.into_iter().for_each(|pair| learner.wait(pair));
+        for pair in pairs {
+            learner.wait(pair);
+        }
         Ok(learner)
     }
 
@@ -207,7 +209,9 @@ impl Learner {
         }
         gained.sort_unstable();
         gained.dedup();
-        gained.into_iter().for_each(|pair| self.wait(pair));
+        for pair in gained {
+            self.wait(pair);
+        }
         Ok(made)
     }
 

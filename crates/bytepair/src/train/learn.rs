@@ -148,7 +148,9 @@ impl<'w> Learner<'w> {
                 pulse.beat(0, 0)?;
             }
             base.merge(piece, &mut work, ids)?;
-            ids.iter_mut().for_each(|id| *id = numbers[&*id]);
+            for id in ids {
+                *id = numbers[id];
+            }
             Ok(())
         })
     }
