@@ -20,16 +20,20 @@ A tour in ten lines:
 from bytepair import errors, patterns
 from bytepair._core import __version__
 from bytepair.corpora import sample_corpus
+from bytepair.counting import count_pieces
 from bytepair.counts import PieceCounts
 from bytepair.encodings import encoding_for_model, get_encoding, list_encodings
 from bytepair.progress import Progress
+from bytepair.report import MergeReport, TrainingReport
 from bytepair.tokenizer import Tokenizer
-from bytepair.training import count_pieces, train, train_bpe, train_bpe_from_text
+from bytepair.training import train, train_bpe, train_bpe_from_text
 
 __all__ = [
+    "MergeReport",
     "PieceCounts",
     "Progress",
     "Tokenizer",
+    "TrainingReport",
     "__version__",
     "count_pieces",
     "encoding_for_model",

@@ -3,7 +3,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias, final
+from typing import Literal, Protocol, TypeAlias, final
 
 from typing_extensions import Self, disjoint_base
 
@@ -12,6 +12,7 @@ __all__ = [
     "Model",
     "PieceCounts",
     "Tokenizer",
+    "ZstdReader",
     "__version__",
     "count_files",
     "count_texts",
@@ -27,6 +28,10 @@ __version__: str
 _Allowed: TypeAlias = Iterable[str] | Literal["all"]
 _Pattern: TypeAlias = str | Sequence[str] | None
 _Report: TypeAlias = Callable[[int, int], object]
+
+class _Reader(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+    def close(self) -> object: ...
 
 @final
 class Model:
@@ -164,20 +169,29 @@ class Tokenizer:
 
 @final
 class PieceCounts:
-    def __new__(cls, items: Iterable[tuple[bytes, int]]) -> Self: ...
+    def __new__(cls, items: Iterable[tuple[bytes, int]], keep_order: bool = False) -> Self: ...
     def get(self, piece: bytes) -> int: ...
     def __len__(self) -> int: ...
     def total(self) -> int: ...
+    def total_bytes(self) -> int: ...
+    def total_tokens(self, model: Model) -> int: ...
     def items(self, most: int | None = None) -> list[tuple[bytes, int]]: ...
     def merged(self, other: PieceCounts) -> PieceCounts: ...
     def scaled(self, n: int) -> PieceCounts: ...
 
+@final
+class ZstdReader:
+    def __new__(cls, path: str | os.PathLike[str]) -> Self: ...
+    def read(self, size: int) -> bytes: ...
+    def close(self) -> None: ...
+
 def count_files(
-    paths: Sequence[str | os.PathLike[str]],
+    sources: Sequence[tuple[str | os.PathLike[str], Callable[[], _Reader] | None]],
     pattern: _Pattern,
     special_tokens: Sequence[str],
     threads: int,
     callback: _Report | None,
+    keep_order: bool = False,
 ) -> PieceCounts: ...
 def count_texts(
     batches: Iterable[list[str]],
@@ -185,6 +199,7 @@ def count_texts(
     special_tokens: Sequence[str],
     threads: int,
     callback: _Report | None,
+    keep_order: bool = False,
 ) -> PieceCounts: ...
 def learn(
     counts: PieceCounts,
@@ -193,7 +208,8 @@ def learn(
     min_count: int,
     max_token_bytes: int | None,
     callback: _Report | None,
-) -> tuple[list[tuple[int, int]], list[int]]: ...
+    base: Model | None = None,
+) -> tuple[list[tuple[int, int]], list[int], list[bool], list[int]]: ...
 def pattern_names() -> list[str]: ...
 def resolve_pattern(name: str) -> str | list[str] | None: ...
 def pattern_name(pattern: _Pattern) -> str | None: ...

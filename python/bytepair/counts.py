@@ -6,13 +6,20 @@ read-only mapping from piece to count that can be added to others and weighted. 
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from bytepair import _core
-from bytepair.errors import ArgumentError
+from bytepair import _core, parquet
+from bytepair.corpus.tables import COUNTS_KEY
+from bytepair.errors import ArgumentError, FormatError
 from bytepair.patterns import Pattern, regex
 
-__all__ = ["PieceCounts"]
+__all__ = ["PieceCounts", "is_counts_file"]
+
+_COLUMNS = ("piece", "count")
 
 
 class PieceCounts(Mapping[bytes, int]):
@@ -22,6 +29,8 @@ class PieceCounts(Mapping[bytes, int]):
         counts: piece → count, or pairs of them; counts of the same piece are added up.
         pattern: the pattern the pieces were cut by.
         special_tokens: the special tokens the corpus was cut at.
+        keep_order: remember the order in which pieces come, for `tie_break="first_seen"`. Sums
+            of counts have no order.
 
     Raises `OverflowError` for a count that is negative or above 2**64 - 1, `ArgumentError` when a
     sum passes that.
@@ -39,10 +48,11 @@ class PieceCounts(Mapping[bytes, int]):
         *,
         pattern: Pattern = "gpt2",
         special_tokens: Sequence[str] = (),
+        keep_order: bool = False,
     ) -> None:
         items = counts.items() if isinstance(counts, Mapping) else counts
         regex(pattern)
-        self._core = _core.PieceCounts(items)
+        self._core = _core.PieceCounts(items, keep_order)
         self._pattern = pattern
         self._special_tokens = tuple(special_tokens)
 
@@ -109,21 +119,97 @@ class PieceCounts(Mapping[bytes, int]):
     def __add__(self, other: PieceCounts) -> PieceCounts:
         if not isinstance(other, PieceCounts):
             return NotImplemented
-        other.check_rules(self._pattern, self._special_tokens)
+        other.check_rules(self._pattern, self._special_tokens, exactly=True)
         return self._of(self._core.merged(other._core), self._pattern, self._special_tokens)
 
-    def check_rules(self, pattern: Pattern, special_tokens: Sequence[str]) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a Parquet file, whole or not at all.
+
+        Columns: `piece`, binary, and `count`, uint64, the most frequent piece first. The rules are
+        in its metadata. The order of `keep_order` is not kept.
+
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "counts.parquet")
+        ...     PieceCounts({b"low": 5}).save(path)
+        ...     PieceCounts.load(path)[b"low"]
+        5
+        """
+        from bytepair.formats._files import replacing
+
+        with replacing(os.fspath(path)) as file:
+            parquet.write(file, self.most_common(), _COLUMNS, self._metadata())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> PieceCounts:
+        """Read what `save` wrote.
+
+        Raises `FormatError` when the file holds something else or is damaged.
+        """
+        name = os.fspath(path)
+        try:
+            with open(name, "rb") as file:
+                rules = _rules(parquet.read_metadata(file))
+                return cls(parquet.read(file, _COLUMNS), **rules)
+        except FormatError as error:
+            message = f"{name}: {error}"
+            raise FormatError(message) from error
+
+    def _metadata(self) -> dict[str, str]:
+        rules = {
+            "bytepair.pattern": json.dumps(regex(self._pattern)),
+            "bytepair.special_tokens": json.dumps(list(self._special_tokens)),
+        }
+        return {COUNTS_KEY: "1", **rules, "bytepair.rules_sha256": _hash(rules)}
+
+    def check_rules(
+        self, pattern: Pattern, special_tokens: Sequence[str], *, exactly: bool = False
+    ) -> None:
         """Raise `ArgumentError` unless these counts were made under the given rules.
 
-        The defaults of `train` stand for "whatever the counts were made under".
+        Unless `exactly`, the defaults of `train` stand for "whatever the counts were made under".
         """
-        if pattern != "gpt2" and regex(pattern) != regex(self._pattern):
+        if (exactly or pattern != "gpt2") and regex(pattern) != regex(self._pattern):
             message = f"the counts were made with pattern {self._pattern!r}, not {pattern!r}"
             raise ArgumentError(message)
         given = tuple(special_tokens)
-        if given != ("<|endoftext|>",) and set(given) != set(self._special_tokens):
+        if (exactly or given != ("<|endoftext|>",)) and set(given) != set(self._special_tokens):
             message = (
                 f"the counts were made with special tokens {list(self._special_tokens)}, "
                 f"not {list(given)}"
             )
             raise ArgumentError(message)
+
+
+def _hash(rules: Mapping[str, str]) -> str:
+    text = "\n".join(f"{key}={value}" for key, value in sorted(rules.items()))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _rules(metadata: Mapping[str, str]) -> dict[str, Any]:
+    """Pattern and special tokens that the metadata of a file hold."""
+    if metadata.get(COUNTS_KEY) != "1":
+        found = metadata.get(COUNTS_KEY)
+        what = "holds no piece counts" if found is None else f"is of version {found!r}, not '1'"
+        message = f"the Parquet file {what}; PieceCounts.save writes one"
+        raise FormatError(message)
+    rules = {key: metadata.get(key, "") for key in ("bytepair.pattern", "bytepair.special_tokens")}
+    if _hash(rules) != metadata.get("bytepair.rules_sha256"):
+        message = "the rules in its metadata do not have the hash that stands there"
+        raise FormatError(message)
+    pattern = json.loads(rules["bytepair.pattern"])
+    return {
+        "pattern": _core.pattern_name(pattern) or pattern,
+        "special_tokens": json.loads(rules["bytepair.special_tokens"]),
+    }
+
+
+def is_counts_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is one that `PieceCounts.save` wrote, by its name's end and its metadata."""
+    if not os.fspath(path).lower().endswith(".parquet"):
+        return False
+    try:
+        with open(path, "rb") as file:
+            return COUNTS_KEY in parquet.read_metadata(file)
+    except (OSError, FormatError):
+        return False

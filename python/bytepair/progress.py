@@ -86,6 +86,7 @@ class Stage:
         self._unit: Literal["bytes", "merges"] = unit
         self._began = time.perf_counter()
         self._bar: Bar | None = None
+        self._before = 0
         self._last: tuple[int, int] | None = None
         self._hear: Callable[[Progress], object] | None = None
         if option is True:
@@ -99,7 +100,12 @@ class Stage:
         """What the core calls, or `None` when nobody listens."""
         return self._report if self._hear is not None else None
 
+    def go_on(self) -> None:
+        """What is reported next comes on top of what was done."""
+        self._before = self._last[0] if self._last is not None else 0
+
     def _report(self, done: int, total: int) -> None:
+        done += self._before
         self._last = (done, total)
         if self._hear is not None:
             seconds = time.perf_counter() - self._began
@@ -107,6 +113,7 @@ class Stage:
 
     def finish(self, done: int, total: int) -> None:
         """The stage is complete: the last report, however short the stage was."""
+        self._before = 0
         if self._last != (done, total):
             self._report(done, total)
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from bytepair.formats import LoadOptions
+    from bytepair.report import TrainingReport
 
 __all__ = ["Tokenizer", "VocabView"]
 
@@ -114,8 +115,9 @@ class Tokenizer(_core.Tokenizer):
     'abba'
     """
 
-    __slots__ = ("__weakref__", "_fingerprint")
+    __slots__ = ("__weakref__", "_fingerprint", "_report")
     _fingerprint: str
+    _report: TrainingReport
 
     def __new__(
         cls,
@@ -329,6 +331,11 @@ class Tokenizer(_core.Tokenizer):
         return self._model.whole_pieces
 
     @property
+    def training_report(self) -> TrainingReport | None:
+        """What each merge did, for one trained with `report=True`; not saved or pickled."""
+        return getattr(self, "_report", None)
+
+    @property
     def fingerprint(self) -> str:
         """A SHA-256, in hex, of all that the ids depend on; the name is not part of it.
 
@@ -416,6 +423,21 @@ class Tokenizer(_core.Tokenizer):
             added_tokens=self.added_tokens,
             normalizer=self.normalizer,
         )
+
+    def resized(self, vocab_size: int) -> Tokenizer:
+        """The same tokenizer with the last merges taken back, so that it has `vocab_size` tokens.
+
+        Trained at N and cut to M, it equals one trained at M. Ids above a token taken away move
+        down. Raises `ArgumentError`, naming the least size, when what is no merge takes more.
+
+        >>> from bytepair import train
+        >>> corpus = ["low low low lower lower newest newest"]
+        >>> train(corpus, 262).resized(259) == train(corpus, 259)
+        True
+        """
+        from bytepair.resize import resized
+
+        return resized(self, vocab_size)
 
     # ── Files ─────────────────────────────────────────────────────────────────────────────────────
 

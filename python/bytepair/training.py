@@ -2,38 +2,35 @@
 
 In: a corpus (files, texts, or counts made before) and options. Out: a `Tokenizer`, or its vocab and
 merges. The corpus is read once, on all cores; only the different pieces stay in memory. The result
-depends on corpus and options alone: not on threads, order of files or run.
+depends on corpus and options alone: not on threads, order of files or run (under
+`tie_break="first_seen"` the order of files and texts matters).
 
-Text files are cut at special tokens, so that merges never cross one and none is counted. Reading of
-compressed files, JSON lines and tables is not done here.
+Texts are cut at special tokens, so that merges never cross one and none is counted.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from bytepair import _core
-from bytepair._parts import check_names
+from bytepair.corpus.readers import Errors
+from bytepair.counting import Corpus, _special_list, count_pieces
 from bytepair.counts import PieceCounts
 from bytepair.errors import ArgumentError, TrainingWarning
 from bytepair.patterns import Pattern, regex
 from bytepair.progress import ProgressOption, Stage
+from bytepair.report import TrainingReport
+from bytepair.resize import with_vocab
 from bytepair.tokenizer import Tokenizer
 
-__all__ = ["count_pieces", "train", "train_bpe", "train_bpe_from_text"]
+__all__ = ["train", "train_bpe", "train_bpe_from_text"]
 
-TieBreak = Literal["lexicographic", "lowest_ids", "huggingface"]
+TieBreak = Literal["lexicographic", "lowest_ids", "huggingface", "first_seen"]
 SpecialIds = Literal["after_bytes", "first", "last"]
-Corpus = str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]] | PieceCounts
-
-TEXT_SUFFIXES = (".txt", ".md")
-"""Files of a directory that are read; a file named itself may have any other name."""
-_LATER_SUFFIXES = (".jsonl", ".ndjson", ".parquet", ".arrow", ".gz", ".zst", ".xz", ".bz2")
-
-_BATCH_CHARACTERS = 1 << 22
+DEFAULT_SPECIAL_TOKENS = ("<|endoftext|>",)
 
 
 def train(
@@ -46,6 +43,10 @@ def train(
     special_ids: SpecialIds = "after_bytes",
     min_count: int = 1,
     max_token_bytes: int | None = None,
+    base: Tokenizer | None = None,
+    report: bool = False,
+    text_field: str = "text",
+    errors: Errors = "strict",
     threads: int | None = None,
     progress: ProgressOption = None,
     name: str | None = None,
@@ -53,19 +54,28 @@ def train(
     """Train a byte-level BPE tokenizer.
 
     Args:
-        corpus: a path, a glob, a directory (its `.txt` and `.md` files, at any depth) or a list of
-            those; an iterable of `str`, each a text of its own; or a `PieceCounts`. A `str` is a
-            path: put a text into a list.
+        corpus: a path, a glob, a directory (its corpus files, at any depth) or a list of those; an
+            iterable of `str`, each a text of its own; or a `PieceCounts`. A `str` is a path: put a
+            text into a list. Files are text (`.txt`, `.md`, any other name), `.jsonl`, `.ndjson`,
+            or, with the extra `arrow`, `.parquet` and `.arrow`; each also `.gz`, `.bz2`, `.xz` or
+            `.zst`.
         vocab_size: how many tokens: the 256 bytes, the special tokens and the merges.
         special_tokens: texts that cut the corpus and have ids of their own.
         pattern: how text is cut into pieces, within which merges stay; see `bytepair.patterns`.
         tie_break: which of several pairs of equal count is merged: `"lexicographic"`, the greatest
             (left bytes, right bytes); `"lowest_ids"`, the smallest (left id, right id), ids of
-            bytes being their values; `"huggingface"`, what the `tokenizers` trainer takes.
+            bytes being their values; `"huggingface"`, what the `tokenizers` trainer takes;
+            `"first_seen"`, the pair that stands first in the corpus as it is merged by then
+            (minbpe), for which the order of files and texts matters and one thread counts.
         special_ids: where special tokens have their ids: `"after_bytes"` (from 256 on), `"first"`
             or `"last"`.
         min_count: the least count of a pair that is merged.
         max_token_bytes: the longest token that is made, in bytes.
+        base: a tokenizer to go on from: its ids and merges are kept and new ones follow. Pattern
+            and special tokens are its own.
+        report: keep what each merge did, as the tokenizer's `training_report`.
+        text_field: the field of JSON lines, the column of tables; a dotted path goes into objects.
+        errors: what to do with bytes that are not UTF-8: `"strict"`, `"replace"` or `"ignore"`.
         threads: how many threads count; by default one for each core. Never changes the result.
         progress: a callable that hears `Progress`, or `True` for a bar on standard error.
         name: what to call the tokenizer.
@@ -75,8 +85,9 @@ def train(
 
     Raises:
         ArgumentError: an option is out of range; for `vocab_size` the message says the least.
-        CorpusError: a file is not UTF-8; the message says where.
+        CorpusError: a file is not UTF-8, damaged or without the text field; the message says where.
         OSError: a file cannot be read.
+        ImportError: a table is to be read and pyarrow is not installed.
 
     The algorithm is byte-pair encoding (Gage 1994; Sennrich, Haddow and Birch 2016) on bytes.
 
@@ -87,11 +98,13 @@ def train(
     if special_ids not in ("after_bytes", "first", "last"):
         message = f'special_ids is {special_ids!r}; it is "after_bytes", "first" or "last"'
         raise ArgumentError(message)
+    if base is not None:
+        pattern, special_tokens = _rules_of(base, pattern, special_tokens, special_ids)
     if isinstance(corpus, PieceCounts):
-        corpus.check_rules(pattern, special_tokens)
+        corpus.check_rules(pattern, special_tokens, exactly=base is not None)
         pattern, special_tokens = corpus.pattern, corpus.special_tokens
     special = _special_list(special_tokens)
-    wanted = _merges_wanted(vocab_size, special)
+    wanted = _merges_wanted(vocab_size, special) if base is None else _more(vocab_size, base)
     if min_count < 1:
         message = f"min_count is {min_count}; the least is 1"
         raise ArgumentError(message)
@@ -99,24 +112,33 @@ def train(
         message = f"max_token_bytes is {max_token_bytes}; the least is 1"
         raise ArgumentError(message)
     counts = count_pieces(
-        corpus, pattern=pattern, special_tokens=special, threads=threads, progress=progress
+        corpus,
+        pattern=pattern,
+        special_tokens=special,
+        text_field=text_field,
+        errors=errors,
+        threads=threads,
+        progress=progress,
+        keep_order=tie_break == "first_seen",
     )
+    learned = _Learned(base)
     with Stage(progress, "learn", "merges") as stage:
-        pairs, _ = _core.learn(
-            counts._core, wanted, tie_break, min_count, max_token_bytes, stage.report
-        )
-        stage.finish(len(pairs), wanted)
-    if len(pairs) < wanted:
-        size = vocab_size - wanted + len(pairs)
+        learned.learn(counts, wanted, tie_break, min_count, max_token_bytes, stage)
+    missing = wanted - learned.new
+    if missing:
         message = (
-            f"no pair is left to merge: the vocab has {size} tokens, not {vocab_size}; "
-            "give a larger corpus or a smaller vocab_size"
+            f"no pair is left to merge: the vocab has {vocab_size - missing} tokens, not "
+            f"{vocab_size}; give a larger corpus or a smaller vocab_size"
         )
         warnings.warn(message, TrainingWarning, stacklevel=2)
-    tokens = _tokens(pairs)
-    merges = [(tokens[left], tokens[right]) for left, right in pairs]
-    vocab, special_of = _number(tokens, special, special_ids)
-    return Tokenizer(vocab, merges, special_of, pattern=pattern, name=name)
+    if base is None:
+        vocab, special_of = _number(learned.tokens, special, special_ids)
+        tokenizer = Tokenizer(vocab, learned.merges, special_of, pattern=pattern, name=name)
+    else:
+        tokenizer = _extended(base, learned, name)
+    if report:
+        tokenizer._report = learned.report(counts)
+    return tokenizer
 
 
 def train_bpe(
@@ -158,50 +180,6 @@ def train_bpe_from_text(
     return dict(tokenizer.vocab), tokenizer.merges
 
 
-def count_pieces(
-    corpus: Corpus,
-    *,
-    pattern: Pattern = "gpt2",
-    special_tokens: Sequence[str] = ("<|endoftext|>",),
-    threads: int | None = None,
-    progress: ProgressOption = None,
-) -> PieceCounts:
-    """Count how often each piece occurs in a corpus: the first half of training.
-
-    Arguments and errors are those of `train`.
-
-    >>> count_pieces(["low low lower"])[b" low"]
-    1
-    """
-    if isinstance(corpus, PieceCounts):
-        return corpus
-    if threads is not None and threads < 1:
-        message = f"threads is {threads}; give at least 1, or None for one per core"
-        raise ArgumentError(message)
-    special = _special_list(special_tokens)
-    compiled = regex(pattern)
-    workers = threads or 0
-    paths, texts = _sort_corpus(corpus)
-    with Stage(progress, "count", "bytes") as stage:
-        if paths is not None:
-            core = _core.count_files(paths, compiled, special, workers, stage.report)
-            size = sum(os.path.getsize(path) for path in paths)
-            stage.finish(size, size)
-        else:
-            core = _core.count_texts(_batches(texts), compiled, special, workers, stage.report)
-            stage.finish_all()
-    return PieceCounts._of(core, pattern, special)
-
-
-def _special_list(special_tokens: Sequence[str]) -> list[str]:
-    if isinstance(special_tokens, str):
-        message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
-        raise TypeError(message)
-    names = list(special_tokens)
-    check_names(names)
-    return names
-
-
 def _merges_wanted(vocab_size: int, special: list[str]) -> int:
     # A special token of one byte is in the vocab already.
     new = sum(len(token.encode()) > 1 for token in special)
@@ -215,12 +193,106 @@ def _merges_wanted(vocab_size: int, special: list[str]) -> int:
     return vocab_size - least
 
 
-def _tokens(pairs: list[tuple[int, int]]) -> list[bytes]:
-    """Token bytes by the trainer's ids: the 256 bytes, then one token a merge."""
-    tokens = [bytes([byte]) for byte in range(256)]
-    for left, right in pairs:
-        tokens.append(tokens[left] + tokens[right])
-    return tokens
+class _Learned:
+    """Merges learned, in the numbers of the core: bytes, the base's other tokens, merges."""
+
+    def __init__(self, base: Tokenizer | None) -> None:
+        self._model = None if base is None else base._model
+        self._start = [bytes([byte]) for byte in range(256)]
+        if self._model is not None:
+            model = self._model
+            self._start += [
+                token for id, token in model.items() if len(token) > 1 and model.id(token) == id
+            ]
+        self._known = set(self._start)
+        self.tokens = self._start
+        self.merges: list[tuple[bytes, bytes]] = []
+        self._facts: tuple[list[int], list[bool], list[int]] = ([], [], [])
+
+    @property
+    def new(self) -> int:
+        """How many tokens there are that the base did not have."""
+        return sum(left + right not in self._known for left, right in self.merges)
+
+    def learn(
+        self,
+        counts: PieceCounts,
+        wanted: int,
+        tie_break: TieBreak,
+        min_count: int,
+        max_token_bytes: int | None,
+        stage: Stage,
+    ) -> None:
+        """Learn merges that make `wanted` new tokens, or as many as there are."""
+        number = wanted
+        while True:
+            pairs, counted, ties, saved = _core.learn(
+                counts._core, number, tie_break, min_count, max_token_bytes, stage.report,
+                self._model,
+            )  # fmt: skip
+            self.tokens = list(self._start)
+            for left, right in pairs:
+                self.tokens.append(self.tokens[left] + self.tokens[right])
+            self.merges = [(self.tokens[left], self.tokens[right]) for left, right in pairs]
+            self._facts = (counted, ties, saved)
+            # A merge may give a token that the base has but never makes; it is not new.
+            if self.new == wanted or len(pairs) < number:
+                stage.finish(len(pairs), number)
+                return
+            number += wanted - self.new
+
+    def report(self, counts: PieceCounts) -> TrainingReport:
+        """What each merge did."""
+        size = counts._core.total_bytes()
+        tokens = size if self._model is None else counts._core.total_tokens(self._model)
+        return TrainingReport._of(self.merges, *self._facts, corpus_bytes=size, tokens=tokens)
+
+
+def _rules_of(
+    base: Tokenizer, pattern: Pattern, special_tokens: Sequence[str], special_ids: SpecialIds
+) -> tuple[Pattern, list[str]]:
+    """Pattern and special tokens of a base, from which the options may not differ."""
+    for part, there in (("added tokens", base.added_tokens), ("a normalizer", base.normalizer)):
+        if there:
+            message = f"the base has {part} ({there}), which training does not apply to the corpus"
+            raise ArgumentError(message)
+    own = list(base.special_tokens)
+    if pattern != "gpt2" and regex(pattern) != base._pattern:
+        message = f"pattern is {pattern!r}, but that of the base is {base.pattern!r}; leave it out"
+        raise ArgumentError(message)
+    if tuple(special_tokens) != DEFAULT_SPECIAL_TOKENS and set(special_tokens) != set(own):
+        message = (
+            f"special_tokens are {list(special_tokens)}, but the base has {own}; leave them out, "
+            "or add some with base.with_special_tokens first"
+        )
+        raise ArgumentError(message)
+    if special_ids != "after_bytes":
+        message = f"special_ids is {special_ids!r}, but a base keeps its ids; leave it out"
+        raise ArgumentError(message)
+    return base.pattern, own
+
+
+def _more(vocab_size: int, base: Tokenizer) -> int:
+    if vocab_size < base.vocab_size:
+        message = (
+            f"vocab_size is {vocab_size}, but the base has {base.vocab_size} tokens already; "
+            "give more, or cut it down with base.resized"
+        )
+        raise ArgumentError(message)
+    return vocab_size - base.vocab_size
+
+
+def _extended(base: Tokenizer, learned: _Learned, name: str | None) -> Tokenizer:
+    """The base with the merges learned; new tokens have the next ids."""
+    vocab = dict(base._model.items())
+    known = set(vocab.values())
+    free = base.vocab_size
+    for left, right in learned.merges:
+        if left + right not in known:
+            vocab[free] = left + right
+            free += 1
+    merges = [*base.merges, *learned.merges]
+    return with_vocab(base, vocab, merges, base._special_names, name=name)
 
 
 def _number(
@@ -238,88 +310,3 @@ def _number(
     ids = {token: first + at for at, token in enumerate(new)}
     byte = len(new) if special_ids == "first" else 0
     return vocab, {name: ids.get(name.encode(), byte + name.encode()[0]) for name in special}
-
-
-# ── Corpora ───────────────────────────────────────────────────────────────────────────────────────
-
-
-def _sort_corpus(corpus: object) -> tuple[list[str] | None, Iterator[str]]:
-    """The files of a corpus, or its texts."""
-    if isinstance(corpus, (str, os.PathLike)):
-        return _files(corpus), iter(())
-    if isinstance(corpus, bytes):
-        message = "corpus is bytes; decode it and put it into a list"
-        raise TypeError(message)
-    if isinstance(corpus, (list, tuple)) and corpus and all(_is_path(item) for item in corpus):
-        return [path for item in corpus for path in _files(item)], iter(())
-    if not isinstance(corpus, Iterable):
-        message = (
-            f"corpus is {type(corpus).__name__}; it is a path, a list of paths, an iterable of "
-            "str, or PieceCounts"
-        )
-        raise TypeError(message)
-    return None, iter(corpus)
-
-
-def _is_path(item: object) -> bool:
-    """Whether an item of a list is a file, not a text: a `Path`, or a `str` that names one."""
-    if isinstance(item, os.PathLike):
-        return True
-    if not isinstance(item, str) or not item or len(item) > 4096 or "\n" in item or "\0" in item:
-        return False
-    return os.path.exists(item) or _is_glob(item)
-
-
-def _is_glob(item: str) -> bool:
-    import glob
-
-    return glob.has_magic(item) and bool(glob.glob(item, recursive=True))
-
-
-def _files(corpus: str | os.PathLike[str]) -> list[str]:
-    """The text files behind a path, a directory or a glob, sorted by name."""
-    import glob
-    from pathlib import Path
-
-    name = os.fspath(corpus)
-    if os.path.isdir(name):
-        found = sorted(
-            str(path)
-            for path in Path(name).rglob("*")
-            if path.suffix.lower() in TEXT_SUFFIXES and path.is_file()
-        )
-        if not found:
-            message = f"{name}: the directory has no {' or '.join(TEXT_SUFFIXES)} file"
-            raise ArgumentError(message)
-    elif not os.path.exists(name) and glob.has_magic(name):
-        found = sorted(path for path in glob.glob(name, recursive=True) if os.path.isfile(path))
-        if not found:
-            message = f"{name}: no file matches this glob"
-            raise ArgumentError(message)
-    else:
-        found = [name]
-    for path in found:
-        if path.lower().endswith(_LATER_SUFFIXES):
-            message = (
-                f"{path}: files of this kind are not read yet; give plain text files, "
-                "or an iterable of their texts"
-            )
-            raise ArgumentError(message)
-    return found
-
-
-def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
-    """Lists of texts of some millions of characters, checked one by one."""
-    batch: list[str] = []
-    size = 0
-    for index, text in enumerate(texts):
-        if not isinstance(text, str):
-            message = f"item {index} of the corpus is {type(text).__name__}; str is wanted"
-            raise TypeError(message)
-        batch.append(text)
-        size += len(text)
-        if size >= _BATCH_CHARACTERS:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch

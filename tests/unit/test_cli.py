@@ -43,7 +43,16 @@ def test_help_of_each_command_has_examples(name):
 
 
 def test_commands_are_those_of_this_issue():
-    assert list(COMMANDS) == ["train", "encode", "decode", "count", "inspect", "convert", "bench"]
+    assert list(COMMANDS) == [
+        "train",
+        "pieces",
+        "encode",
+        "decode",
+        "count",
+        "inspect",
+        "convert",
+        "bench",
+    ]
 
 
 @pytest.mark.parametrize(

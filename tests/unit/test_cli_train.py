@@ -52,6 +52,7 @@ def test_trains_what_the_library_trains(tmp_path):
         (["--pattern", "none"], {"pattern": None}),
         (["--tie-break", "lowest_ids"], {"tie_break": "lowest_ids"}),
         (["--tie-break", "huggingface"], {"tie_break": "huggingface"}),
+        (["--tie-break", "first_seen"], {"tie_break": "first_seen"}),
         (["--special-ids", "first"], {"special_ids": "first"}),
         (["--special-ids", "last"], {"special_ids": "last"}),
         (["--max-token-bytes", "3"], {"max_token_bytes": 3}),
@@ -225,7 +226,8 @@ def test_a_corpus_that_is_not_there_or_not_text(name, tmp_path):
     (tmp_path / "data.jsonl").write_text("{}")
     done = cli("train", tmp_path / name, "-n", 264, "-o", tmp_path / "my.json")
     assert done.code == 1
-    assert done.error.startswith(f"error: {tmp_path / name}: ")
+    place = ", line 1" if name == "data.jsonl" else ""
+    assert done.error.startswith(f"error: {tmp_path / name}{place}: ")
     assert not (tmp_path / "my.json").exists()
 
 
@@ -234,7 +236,7 @@ def test_a_directory_without_text(tmp_path):
     done = cli("train", tmp_path / "empty", "-n", 264, "-o", tmp_path / "my.json")
     assert (done.code, done.error) == (
         1,
-        f"error: {tmp_path / 'empty'}: the directory has no .txt or .md file\n",
+        f"error: {tmp_path / 'empty'}: the directory has no text or table file\n",
     )
 
 

@@ -25,6 +25,10 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
             return PyErr::take(py).unwrap_or_else(|| PyKeyboardInterrupt::new_err(()));
         }
         Error::Io { path, source } => {
+            // What a reader of Python raised goes on as it is.
+            if let Some(raised) = source.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>()) {
+                return raised.clone_ref(py);
+            }
             let errno = source.raw_os_error();
             let text = source.to_string();
             let text = text.split(" (os error").next().unwrap_or_default().to_owned();

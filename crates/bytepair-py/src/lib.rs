@@ -32,7 +32,7 @@ mod _core {
     #[pymodule_export]
     use crate::tokenizer::Tokenizer;
     #[pymodule_export]
-    use crate::train::{PieceCounts, count_files, count_texts, learn};
+    use crate::train::{PieceCounts, ZstdReader, count_files, count_texts, learn};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

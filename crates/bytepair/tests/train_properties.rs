@@ -85,6 +85,21 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(cases(3000))]
+
+    #[test]
+    fn the_first_seen_is_the_definition(pieces in corpus(), options in options()) {
+        let options = LearnOptions { tie_break: TieBreak::FirstSeen, ..options };
+        let mut counts = PieceCounts::ordered();
+        for (piece, n) in &pieces {
+            counts.add(piece, *n).unwrap();
+        }
+        let learned = learn(&counts, &options, &NoWatch).unwrap();
+        prop_assert_eq!(learned, learn_naive(&counts, &options, &NoWatch).unwrap());
+    }
+}
+
+proptest! {
     #![proptest_config(cases(1500))]
 
     #[test]
@@ -131,7 +146,7 @@ proptest! {
 
 /// The count of all pieces of uncut texts, one after the other.
 fn count_simply(texts: &[&str], pretokenizer: &Pretokenizer, special: &[&str]) -> PieceCounts {
-    let mut counts = PieceCounts::new();
+    let mut counts = PieceCounts::ordered();
     for text in texts {
         let (mut start, mut at) = (0, 0);
         let mut spans = Vec::new();
@@ -200,7 +215,12 @@ proptest! {
         let paths = folder.write(&texts);
         let mut of_files = counter();
         of_files.feed_files(&paths, &NoWatch).unwrap();
-        prop_assert_eq!(of_files.finish().unwrap(), expected);
+        prop_assert_eq!(of_files.finish().unwrap(), expected.clone());
+        let mut in_order = counter().keep_order();
+        in_order.feed(&texts, &NoWatch).unwrap();
+        let in_order = in_order.finish().unwrap();
+        prop_assert_eq!(in_order.in_order(), expected.in_order());
+        prop_assert_eq!(in_order, expected);
     }
 }
 

@@ -13,13 +13,14 @@ from typing import Annotated, Any
 import typer
 
 import bytepair
-from bytepair.cli import INTERRUPTED, bench, convert, count, decode, encode, inspect, train
+from bytepair.cli import INTERRUPTED, bench, convert, count, decode, encode, inspect, pieces, train
 from bytepair.cli.failures import complain, guarded
 
 __all__ = ["COMMANDS", "app", "run"]
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "train": train.train,
+    "pieces": pieces.pieces,
     "encode": encode.encode,
     "decode": decode.decode,
     "count": count.count,

@@ -31,9 +31,9 @@ from bytepair.cli.options import (
     TokenizerPaths,
     choose_all,
 )
+from bytepair.corpus.files import TEXT_SUFFIXES
 from bytepair.errors import BytepairError
 from bytepair.tokenizer import Allowed
-from bytepair.training import TEXT_SUFFIXES
 
 __all__ = ["count"]
 

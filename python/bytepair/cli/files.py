@@ -131,10 +131,11 @@ def _in_directory(directory: str, suffixes: tuple[str, ...]) -> list[Input]:
     paths = sorted(
         path
         for path in Path(directory).rglob("*")
-        if path.suffix.lower() in suffixes and path.is_file()
+        if path.name.lower().endswith(suffixes) and path.is_file()
     )
     if not paths:
-        message = f"{directory}: the directory has no {' or '.join(suffixes)} file"
+        kinds = suffixes if len(suffixes) < 4 else ("text or table",)
+        message = f"{directory}: the directory has no {' or '.join(kinds)} file"
         raise Failure(message)
     return [Input(str(path)) for path in paths]
 

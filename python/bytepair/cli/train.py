@@ -22,13 +22,14 @@ import typer
 
 import bytepair
 from bytepair.cli import show
+from bytepair.cli.counting import count_all
 from bytepair.cli.failures import Failure, Usage
 from bytepair.cli.files import Input, expand_all, on_disk
 from bytepair.cli.meter import Meter
 from bytepair.cli.options import Json, Quiet, check_format, format_names
 from bytepair.cli.output import STDOUT, check_folder, check_kind, opened, save
+from bytepair.corpus.files import CORPUS_SUFFIXES, kind, packing
 from bytepair.errors import ArgumentError, CorpusError, PatternError, TrainingWarning
-from bytepair.training import TEXT_SUFFIXES
 
 __all__ = ["SpecialIds", "TieBreak", "train"]
 
@@ -50,6 +51,7 @@ class TieBreak(str, Enum):
     LEXICOGRAPHIC = "lexicographic"
     LOWEST_IDS = "lowest_ids"
     HUGGINGFACE = "huggingface"
+    FIRST_SEEN = "first_seen"
 
 
 class SpecialIds(str, Enum):
@@ -60,17 +62,28 @@ class SpecialIds(str, Enum):
     LAST = "last"
 
 
+class Errors(str, Enum):
+    """What to do with bytes that are not UTF-8."""
+
+    STRICT = "strict"
+    REPLACE = "replace"
+    IGNORE = "ignore"
+
+
 class _Options(NamedTuple):
     """What the library is asked for."""
 
     vocab_size: int
     special: list[str]
     pattern: str | None
-    tie_break: Literal["lexicographic", "lowest_ids", "huggingface"]
+    tie_break: Literal["lexicographic", "lowest_ids", "huggingface", "first_seen"]
     special_ids: Literal["after_bytes", "first", "last"]
     min_count: int
     max_token_bytes: int | None
     threads: int | None
+    text_field: str = "text"
+    errors: Literal["strict", "replace", "ignore"] = "strict"
+    base: bytepair.Tokenizer | None = None
 
 
 class _Trained(NamedTuple):
@@ -89,7 +102,8 @@ def train(
         list[str],
         typer.Argument(
             metavar="CORPUS",
-            help="Text files, globs, directories (their .txt and .md files), or a dash.",
+            help="Files (text, .jsonl, .parquet, .arrow, each also .gz, .bz2, .xz, .zst), globs, "
+            "directories, counts made by `pieces`, or a dash.",
         ),
     ],
     vocab_size: Annotated[
@@ -149,6 +163,20 @@ def train(
             show_default="one for each core",
         ),
     ] = None,
+    text_field: Annotated[
+        str,
+        typer.Option(metavar="FIELD", help="Field of JSON lines, column of tables: the text."),
+    ] = "text",
+    errors: Annotated[
+        Errors, typer.Option(help="What to do with bytes that are not UTF-8.")
+    ] = Errors.STRICT,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="A tokenizer to go on from: its ids and merges, pattern and special tokens stay.",
+        ),
+    ] = None,
     format: Annotated[
         str | None,
         typer.Option(
@@ -168,19 +196,24 @@ def train(
     if as_json and output == STDOUT:
         message = "--json and -o - both want standard output"
         raise Usage(message)
+    start = None if base is None else bytepair.Tokenizer.load(base)
+    own = [DEFAULT_SPECIAL] if start is None else list(start.special_tokens)
     options = _Options(
         vocab_size,
-        [] if no_special else special or [DEFAULT_SPECIAL],
+        [] if no_special else special or own,
         None if pattern == "none" else pattern,
         tie_break.value,
         special_ids.value,
         min_count,
         max_token_bytes,
         threads,
+        text_field,
+        errors.value,
+        start,
     )
     check_format(format, "--format")
     _rehearse(options, output, format)
-    inputs = expand_all(corpus, suffixes=TEXT_SUFFIXES)
+    inputs = expand_all(corpus, suffixes=CORPUS_SUFFIXES)
     trained = _train(inputs, options, quiet=quiet)
     _save(trained.tokenizer, output, format)
     for warning in trained.warnings:
@@ -202,7 +235,26 @@ def _learn(counts: bytepair.PieceCounts, options: _Options, meter: Meter) -> byt
         special_ids=options.special_ids,
         min_count=options.min_count,
         max_token_bytes=options.max_token_bytes,
+        base=options.base,
+        report=True,
         progress=meter.hear,
+    )
+
+
+def _count(
+    corpus: Sequence[Path], options: _Options, meter: Meter | None = None
+) -> bytepair.PieceCounts:
+    """The pieces of files, or of nothing where there are none."""
+    base = options.base
+    return count_all(
+        corpus,
+        pattern=options.pattern if base is None else base.pattern,
+        special_tokens=options.special,
+        text_field=options.text_field,
+        errors=options.errors,
+        threads=options.threads,
+        progress=None if meter is None else meter.hear,
+        keep_order=options.tie_break == "first_seen",
     )
 
 
@@ -211,9 +263,7 @@ def _rehearse(options: _Options, output: str, format: str | None) -> None:
     with tempfile.TemporaryDirectory(prefix="bytepair-") as folder:
         written = Path(folder, "rehearsal")
         try:
-            counts = bytepair.count_pieces(
-                [""], pattern=options.pattern, special_tokens=options.special, threads=1
-            )
+            counts = _count([], options)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TrainingWarning)
                 _learn(counts, options, Meter("", quiet=True)).save(written, format=format)
@@ -234,13 +284,7 @@ def _train(inputs: Sequence[Input], options: _Options, *, quiet: bool) -> _Train
         paths = [Path(file.path) for file in files]
         began = time.perf_counter()
         with Meter("counting", quiet=quiet) as meter, _named_as_given(files):
-            counts = bytepair.count_pieces(
-                paths,
-                pattern=options.pattern,
-                special_tokens=options.special,
-                threads=options.threads,
-                progress=meter.hear,
-            )
+            counts = _count(paths, options, meter)
         counted = time.perf_counter()
         with (
             Meter("learning", quiet=quiet, unit="merges") as meter,
@@ -253,7 +297,7 @@ def _train(inputs: Sequence[Input], options: _Options, *, quiet: bool) -> _Train
             tokenizer,
             sum(path.stat().st_size for path in paths),
             len(counts),
-            _bytes_per_token(tokenizer, paths[0]),
+            _bytes_per_token(tokenizer, paths[0]) if _is_text(paths) else _overall(tokenizer),
             counted - began,
             learned - counted,
             [str(warning.message) for warning in caught],
@@ -281,6 +325,16 @@ def _bytes_per_token(tokenizer: bytepair.Tokenizer, path: Path) -> float | None:
     return len(text.encode()) / tokens if tokens else None
 
 
+def _is_text(paths: Sequence[Path]) -> bool:
+    return not kind(str(paths[0])) and not packing(str(paths[0]))
+
+
+def _overall(tokenizer: bytepair.Tokenizer) -> float | None:
+    """How many bytes a token stands for, on the whole corpus, as training saw it."""
+    report = tokenizer.training_report
+    return report[-1].bytes_per_token if report else None
+
+
 def _save(tokenizer: bytepair.Tokenizer, output: str, format: str | None) -> None:
     if output != STDOUT:
         save(tokenizer, output, format)
@@ -302,6 +356,7 @@ def _summary(trained: _Trained, output: str, format: str | None) -> dict[str, An
     from bytepair.formats.native import escape
 
     tokenizer = trained.tokenizer
+    report = tokenizer.training_report
     return {
         "output": output,
         "format": format or "native",
@@ -312,6 +367,7 @@ def _summary(trained: _Trained, output: str, format: str | None) -> dict[str, An
         "corpus_bytes": trained.corpus_bytes,
         "pieces": trained.pieces,
         "bytes_per_token": trained.bytes_per_token,
+        "report": report.summary() if report is not None else None,
         "longest_tokens": [escape(token) for token in _longest(tokenizer)],
         "seconds": {"count": trained.count_seconds, "learn": trained.learn_seconds},
         "warnings": trained.warnings,

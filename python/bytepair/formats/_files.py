@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
 
 from bytepair import _core
 from bytepair.errors import FormatError
@@ -78,14 +80,21 @@ def as_pattern(regex: str) -> str:
 
 def write_whole(path: str, text: str) -> None:
     """Write a UTF-8 file by way of a temporary one beside it, so that no half file can be left."""
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[BinaryIO]:
+    """A file to write that has its name when it is complete, and is removed on an error."""
     folder = os.path.dirname(path) or "."
     try:
         descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
     except OSError as error:
         raise type(error)(error.errno, error.strerror, path) from None
     try:
-        with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with open(descriptor, "wb") as file:
+            yield file
         # A temporary file is private; give it the rights that a new file has.
         mask = os.umask(0)
         os.umask(mask)

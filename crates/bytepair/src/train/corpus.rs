@@ -4,12 +4,11 @@
 //! proves that a cut changes no piece. Where there is none of these (no pretokenizer, or a general
 //! regular expression, and no special token) a text is one block, whatever its size.
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
+use super::source::Source;
 use crate::error::{Error, Result};
 use crate::pretokenize::Pretokenizer;
 
@@ -219,32 +218,23 @@ impl<'t> Supply<'t> for TextSupply<'t> {
 /// The blocks of some files. At most one block, as a rule, is in its memory.
 pub(super) struct FileSupply<'t> {
     cutting: Cutting<'t>,
-    paths: &'t [PathBuf],
+    sources: &'t [Source],
     index: usize,
-    file: Option<File>,
+    file: Option<Box<dyn Read + Send>>,
     /// Read and not given out yet, from `offset` on in the file.
     rest: Vec<u8>,
     offset: u64,
 }
 
 impl<'t> FileSupply<'t> {
-    pub(super) fn new(cutting: Cutting<'t>, paths: &'t [PathBuf]) -> Self {
-        Self { cutting, paths, index: 0, file: None, rest: Vec::new(), offset: 0 }
+    pub(super) fn new(cutting: Cutting<'t>, sources: &'t [Source]) -> Self {
+        Self { cutting, sources, index: 0, file: None, rest: Vec::new(), offset: 0 }
     }
 
-    /// The bytes of all files, as far as their sizes are known; [`Error::Io`] for one that is not
-    /// there.
-    pub(super) fn total(paths: &[PathBuf]) -> Result<u64> {
-        paths.iter().try_fold(0, |sum: u64, path| {
-            let metadata = path.metadata().map_err(|source| io_error(path, source))?;
-            Ok(sum.saturating_add(metadata.len()))
-        })
-    }
-
-    fn read_block(&mut self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+    fn read_block(&mut self, source: &Source) -> io::Result<Option<Vec<u8>>> {
         let mut file = match self.file.take() {
             Some(file) => file,
-            None => File::open(path)?,
+            None => source.open()?,
         };
         let mut block = std::mem::take(&mut self.rest);
         loop {
@@ -267,9 +257,10 @@ impl<'t> FileSupply<'t> {
 
 impl<'t> Supply<'t> for FileSupply<'t> {
     fn next(&mut self) -> Result<Option<(Place, Block<'t>)>, (Place, Error)> {
-        while let Some(path) = self.paths.get(self.index) {
+        while let Some(source) = self.sources.get(self.index) {
             let place = (self.index, self.offset);
-            let block = self.read_block(path).map_err(|source| (place, io_error(path, source)))?;
+            let block = self.read_block(source);
+            let block = block.map_err(|error| (place, io_error(source.name(), error)))?;
             self.offset += block.as_ref().map_or(0, |block| block.len() as u64);
             if self.file.is_none() {
                 (self.index, self.offset) = (self.index + 1, 0);
@@ -282,7 +273,7 @@ impl<'t> Supply<'t> for FileSupply<'t> {
     }
 
     fn name(&self, place: Place) -> String {
-        self.paths[place.0].display().to_string()
+        self.sources[place.0].name()
     }
 }
 
@@ -291,6 +282,6 @@ fn floor(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-fn io_error(path: &Path, source: io::Error) -> Error {
-    Error::Io { path: path.display().to_string(), source }
+pub(super) fn io_error(path: String, source: io::Error) -> Error {
+    Error::Io { path, source }
 }

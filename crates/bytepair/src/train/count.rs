@@ -11,7 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::corpus::{Block, Cutting, FileSupply, Place, SpecialCutter, Supply, TextSupply};
-use super::counts::{PieceCounts, SHARDS, overflow, shard};
+use super::counts::{PieceCounts, SHARDS, note, overflow, shard};
+use super::source::Source;
 use super::table::{Probe, Seeds, Table};
 use super::watch::{NoWatch, Pulse, Watch};
 use crate::batch::THREADS_MOST;
@@ -98,6 +99,8 @@ pub struct Counter<'a> {
     own: Vec<Table>,
     shards: Vec<Mutex<Table>>,
     seeds: Seeds,
+    /// The numbers of pieces, where their order is wanted.
+    order: Option<Table>,
     sizes: Option<(usize, usize)>,
     done: u64,
 }
@@ -110,7 +113,16 @@ impl<'a> Counter<'a> {
         let own = vec![Table::default(); threads];
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
         let seeds = Seeds::get();
-        Self { pretokenizer, special, own, shards, seeds, sizes: None, done: 0 }
+        Self { pretokenizer, special, own, shards, seeds, order: None, sizes: None, done: 0 }
+    }
+
+    /// Remembers the order in which pieces first occur ([`PieceCounts::in_order`]). One thread
+    /// counts then, whatever was asked for: blocks must come one after the other.
+    #[must_use]
+    pub fn keep_order(mut self) -> Self {
+        self.own.truncate(1);
+        self.order = Some(Table::default());
+        self
     }
 
     /// Blocks of another size than usual: for tests of the cuts.
@@ -133,10 +145,16 @@ impl<'a> Counter<'a> {
 
     /// Counts files; see [`count_files`].
     pub fn feed_files(&mut self, paths: &[PathBuf], watch: &dyn Watch) -> Result<()> {
-        let total = FileSupply::total(paths)?;
+        let sources: Vec<Source> = paths.iter().cloned().map(Source::File).collect();
+        self.feed_sources(&sources, watch)
+    }
+
+    /// Counts files and other readers, each a text of its own.
+    pub fn feed_sources(&mut self, sources: &[Source], watch: &dyn Watch) -> Result<()> {
+        let total = Source::total(sources)?;
         let cutting = self.cutting(FILE_BLOCK);
         let threads = self.own.len();
-        self.run(FileSupply::new(cutting, paths), threads, total, watch)
+        self.run(FileSupply::new(cutting, sources), threads, total, watch)
     }
 
     /// The counts of all that was fed.
@@ -146,7 +164,7 @@ impl<'a> Counter<'a> {
         }
         let shards = self.shards.into_iter();
         let shards = shards.map(|shard| shard.into_inner().unwrap_or_else(PoisonError::into_inner));
-        Ok(PieceCounts::from_shards(shards.collect()))
+        Ok(PieceCounts::from_shards(shards.collect(), self.order))
     }
 
     fn cutting<'c>(&self, block: usize) -> Cutting<'c>
@@ -176,7 +194,7 @@ impl<'a> Counter<'a> {
             finished: AtomicUsize::new(0),
             total,
         };
-        let result = job.run(&mut self.own[..threads], Pulse::new(watch));
+        let result = job.run(&mut self.own[..threads], self.order.as_mut(), Pulse::new(watch));
         self.done = job.done.into_inner();
         result
     }
@@ -202,14 +220,19 @@ struct Job<'j, S> {
 type Failure = (Place, Error);
 
 impl<'t, S: Supply<'t>> Job<'_, S> {
-    fn run(&self, own: &mut [Table], mut pulse: Pulse<'_>) -> Result<()> {
+    fn run(
+        &self,
+        own: &mut [Table],
+        order: Option<&mut Table>,
+        mut pulse: Pulse<'_>,
+    ) -> Result<()> {
         let Some((first, others)) = own.split_first_mut() else { return Ok(()) };
         let caller = thread::current();
         let failures: Vec<Failure> = thread::scope(|scope| {
             let caller = &caller;
             let spawn = |table| {
                 let work = move || {
-                    let result = self.work(table, None);
+                    let result = self.work(table, None, None);
                     self.finished.fetch_add(1, Ordering::Release);
                     caller.unpark();
                     result
@@ -218,7 +241,7 @@ impl<'t, S: Supply<'t>> Job<'_, S> {
             };
             // Where the system refuses a thread, fewer do the work.
             let handles: Vec<_> = others.iter_mut().map_while(spawn).collect();
-            let mut results = vec![self.work(first, Some(&mut pulse))];
+            let mut results = vec![self.work(first, order, Some(&mut pulse))];
             // The caller's thread goes on listening until the others are done.
             while self.finished.load(Ordering::Acquire) < handles.len()
                 && !handles.iter().all(thread::ScopedJoinHandle::is_finished)
@@ -243,8 +266,13 @@ impl<'t, S: Supply<'t>> Job<'_, S> {
     }
 
     /// Counts blocks until there are none.
-    fn work(&self, own: &mut Table, pulse: Option<&mut Pulse<'_>>) -> Result<(), Failure> {
-        let mut worker = Worker { job: self, own, ends: Vec::new(), pulse };
+    fn work(
+        &self,
+        own: &mut Table,
+        order: Option<&mut Table>,
+        pulse: Option<&mut Pulse<'_>>,
+    ) -> Result<(), Failure> {
+        let mut worker = Worker { job: self, own, order, ends: Vec::new(), pulse };
         loop {
             if self.closed.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed) {
                 return Ok(());
@@ -266,6 +294,8 @@ impl<'t, S: Supply<'t>> Job<'_, S> {
 struct Worker<'w, 'j, 'p, S> {
     job: &'w Job<'j, S>,
     own: &'w mut Table,
+    /// The numbers of pieces, where their order is wanted; one thread counts then.
+    order: Option<&'w mut Table>,
     ends: Vec<usize>,
     /// On the caller's thread only.
     pulse: Option<&'w mut Pulse<'p>>,
@@ -301,6 +331,13 @@ impl<'t, S: Supply<'t>> Worker<'_, '_, '_, S> {
             self.ends.clear();
             let from = next;
             next = self.job.pretokenizer.fill(span, from, &mut self.ends, BATCH)?.next;
+            if let Some(order) = &mut self.order {
+                let mut start = start;
+                for &end in &self.ends {
+                    note(order, seeds, &Probe::within(seeds, span.as_bytes(), start, end));
+                    start = end;
+                }
+            }
             for &end in &self.ends {
                 let probe = Probe::within(seeds, span.as_bytes(), start, end);
                 self.own

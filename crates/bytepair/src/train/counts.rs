@@ -4,6 +4,8 @@ use std::fmt;
 
 use super::table::{Probe, Seeds, Table};
 use crate::error::{Error, Result};
+use crate::merge::Model;
+use crate::merge::heap::Heap;
 
 /// Shards of a count; the top bits of a piece's hash choose its shard.
 pub(super) const SHARDS: usize = 1 << SHARD_BITS;
@@ -36,21 +38,44 @@ pub(super) fn shard(hash: u64) -> usize {
 pub struct PieceCounts {
     seeds: Seeds,
     shards: Vec<Table>,
+    /// For each piece its number, from 1 on, in the order in which pieces came.
+    order: Option<Table>,
 }
 
 impl PieceCounts {
     /// No pieces.
     pub fn new() -> Self {
-        Self { seeds: Seeds::get(), shards: vec![Table::default(); SHARDS] }
+        Self { seeds: Seeds::get(), shards: vec![Table::default(); SHARDS], order: None }
     }
 
-    pub(super) fn from_shards(shards: Vec<Table>) -> Self {
-        Self { seeds: Seeds::get(), shards }
+    /// No pieces yet; remembers the order in which they come, for [`TieBreak::FirstSeen`]. A piece
+    /// costs twice as much.
+    ///
+    /// [`TieBreak::FirstSeen`]: super::TieBreak::FirstSeen
+    pub fn ordered() -> Self {
+        Self { order: Some(Table::default()), ..Self::new() }
+    }
+
+    pub(super) fn from_shards(shards: Vec<Table>, order: Option<Table>) -> Self {
+        Self { seeds: Seeds::get(), shards, order }
+    }
+
+    /// The pieces in the order in which they first came, if it is known.
+    pub fn in_order(&self) -> Option<Vec<(&[u8], u64)>> {
+        let mut pieces: Vec<(u64, &[u8])> =
+            self.order.as_ref()?.iter().map(|(piece, number)| (number, piece)).collect();
+        pieces.sort_unstable();
+        Some(pieces.into_iter().map(|(_, piece)| (piece, self.get(piece))).collect())
     }
 
     /// Adds `n` occurrences of `piece`; [`Error::Value`] if its count passes 2^64 - 1.
     pub fn add(&mut self, piece: &[u8], n: u64) -> Result<()> {
         let probe = Probe::new(self.seeds, piece);
+        if n > 0
+            && let Some(order) = &mut self.order
+        {
+            note(order, self.seeds, &probe);
+        }
         let table = &mut self.shards[shard(probe.hash)];
         table.add(self.seeds, &probe, n).ok_or_else(|| overflow(piece))
     }
@@ -90,8 +115,9 @@ impl PieceCounts {
     }
 
     /// Adds all counts of `other`; [`Error::Value`] if one passes 2^64 - 1 (the counts added before
-    /// it stay added).
+    /// it stay added). The sum knows no order: which counts come first says nothing.
     pub fn merge(&mut self, other: &PieceCounts) -> Result<()> {
+        self.order = None;
         for (mine, theirs) in self.shards.iter_mut().zip(&other.shards) {
             for (piece, n) in theirs.iter() {
                 let probe = Probe::new(self.seeds, piece);
@@ -106,6 +132,7 @@ impl PieceCounts {
     pub fn scale(&mut self, n: u64) -> Result<()> {
         if n == 0 {
             self.shards = vec![Table::default(); SHARDS];
+            self.order = self.order.as_ref().map(|_| Table::default());
             return Ok(());
         }
         if !self.shards.iter().all(|table| table.can_scale(n)) {
@@ -121,6 +148,21 @@ impl PieceCounts {
     pub fn total(&self) -> u64 {
         self.unsorted().fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
+
+    /// How many tokens the corpus has under `model`; [`Error::UnknownByte`] where it covers a byte not.
+    pub fn total_tokens(&self, model: &Model) -> Result<u128> {
+        let (mut work, mut ids) = (Heap::new(), Vec::new());
+        self.unsorted().try_fold(0, |sum, (piece, count)| {
+            ids.clear();
+            model.merge(piece, &mut work, &mut ids)?;
+            Ok(sum + u128::from(count) * ids.len() as u128)
+        })
+    }
+
+    /// How many bytes the corpus has outside special tokens.
+    pub fn total_bytes(&self) -> u128 {
+        self.unsorted().map(|(piece, count)| u128::from(count) * piece.len() as u128).sum()
+    }
 }
 
 /// The first eight bytes as a number that orders as they do.
@@ -129,6 +171,14 @@ pub(super) fn prefix(piece: &[u8]) -> u64 {
     let len = piece.len().min(8);
     bytes[..len].copy_from_slice(&piece[..len]);
     u64::from_be_bytes(bytes)
+}
+
+/// Gives a piece the next number, if it has none.
+pub(super) fn note(order: &mut Table, seeds: Seeds, probe: &Probe<'_>) {
+    if order.get(probe) == 0 {
+        let number = order.len() as u64 + 1;
+        order.add(seeds, probe, number);
+    }
 }
 
 pub(super) fn overflow(piece: &[u8]) -> Error {

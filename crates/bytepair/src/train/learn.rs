@@ -10,13 +10,17 @@
 //! is most of them; if the queue runs dry, the floor is lowered and the table made anew from the
 //! words as they are then.
 
+use hashbrown::HashMap;
+
 use super::counts::PieceCounts;
 use super::pairs::{Pairs, key, pair};
 use super::queue::{Queue, Tokens};
 use super::watch::{Pulse, Watch};
 use super::words::{MAX_IDS, Merge, Neighbours, Words};
-use super::{LearnOptions, Learned};
-use crate::error::Result;
+use super::{LearnOptions, Learned, TieBreak, first_seen};
+use crate::error::{Error, Result};
+use crate::merge::Model;
+use crate::merge::heap::Heap;
 
 /// The floor falls by this factor when the queue runs dry.
 const FLOOR_STEP: u64 = 16;
@@ -48,7 +52,31 @@ const SKETCH_BITS: u32 = 20;
 /// ```
 pub fn learn(counts: &PieceCounts, options: &LearnOptions, watch: &dyn Watch) -> Result<Learned> {
     options.check()?;
-    Learner::new(counts, options, watch)?.run()
+    if options.tie_break == TieBreak::FirstSeen {
+        return first_seen::learn(counts, options, watch);
+    }
+    Learner::new(counts, options, watch, None)?.run()
+}
+
+/// Learns merges that go on where those of `base` end: the pieces are encoded with it first.
+///
+/// Tokens are numbered anew: byte `b` is id `b`, the other tokens of `base` follow from 256 on in the
+/// order of their ids, then one token per merge. [`Error::UnknownByte`] when a piece holds a byte
+/// that no token of `base` covers; [`Error::Value`] under [`TieBreak::FirstSeen`].
+pub fn learn_more(
+    counts: &PieceCounts,
+    base: &Model,
+    options: &LearnOptions,
+    watch: &dyn Watch,
+) -> Result<Learned> {
+    options.check()?;
+    if options.tie_break == TieBreak::FirstSeen {
+        return Err(Error::Value(
+            "tie_break is \"first_seen\", under which no base can be continued; use another"
+                .to_owned(),
+        ));
+    }
+    Learner::new(counts, options, watch, Some(base))?.run()
 }
 
 struct Learner<'w> {
@@ -68,7 +96,12 @@ struct Learner<'w> {
 }
 
 impl<'w> Learner<'w> {
-    fn new(counts: &PieceCounts, options: &LearnOptions, watch: &'w dyn Watch) -> Result<Self> {
+    fn new(
+        counts: &PieceCounts,
+        options: &LearnOptions,
+        watch: &'w dyn Watch,
+        base: Option<&Model>,
+    ) -> Result<Self> {
         let mut learner = Self {
             words: Words::new(counts)?,
             tokens: Tokens::new(),
@@ -82,12 +115,61 @@ impl<'w> Learner<'w> {
             learned: Learned::default(),
             pulse: Pulse::new(watch),
         };
+        if let Some(base) = base {
+            learner.encode(base)?;
+        }
         let sketch = learner.sketch()?;
         // In natural text the count of the k-th merge is a few times the first divided by k.
         let expected = sketch.greatest() / (learner.wanted as u64).max(1);
         learner.floor = options.min_count.max(expected);
         learner.build(&sketch)?;
         Ok(learner)
+    }
+
+    /// Encodes all pieces and numbers the tokens of `base`.
+    fn encode(&mut self, base: &Model) -> Result<()> {
+        let mut numbers: HashMap<u32, u32> = HashMap::new();
+        for (id, token) in base.vocab().iter() {
+            if let &[byte] = token {
+                numbers.insert(id, u32::from(byte));
+            } else if base.vocab().id(token) == Some(id) {
+                let number = u32::try_from(self.tokens.len()).expect("fewer than the vocab's ids");
+                numbers.insert(id, number);
+                self.tokens.push(token);
+            }
+        }
+        self.wanted = self.wanted.min(MAX_IDS.saturating_sub(self.tokens.len()));
+        let mut work = Heap::new();
+        let mut steps = 0;
+        let pulse = &mut self.pulse;
+        self.words.encode(&self.tokens, |piece, ids| {
+            steps += 1;
+            if steps % FETCHED == 0 {
+                pulse.beat(0, 0)?;
+            }
+            base.merge(piece, &mut work, ids)?;
+            for id in ids {
+                *id = numbers[id];
+            }
+            Ok(())
+        })
+    }
+
+    /// Whether a pair still waiting has this count, which is the greatest.
+    fn tied(&mut self, count: u64) -> bool {
+        while let Some(top) = self.queue.peek() {
+            let now = self.pairs.slot(top.slot).count;
+            if top.count < count || now == top.count {
+                return top.count == count;
+            }
+            if now < self.floor {
+                self.queue.pop(&self.tokens);
+                self.pairs.forget(top.slot);
+            } else {
+                self.queue.lower(now, &self.tokens);
+            }
+        }
+        false
     }
 
     fn run(mut self) -> Result<Learned> {
@@ -110,7 +192,11 @@ impl<'w> Learner<'w> {
                 self.queue.lower(count, &self.tokens);
             } else {
                 self.queue.pop(&self.tokens);
+                let tied = self.tied(count);
+                self.changes.made = 0;
                 self.apply(top.pair, top.slot)?;
+                self.learned.ties.push(tied);
+                self.learned.saved.push(self.changes.made);
                 self.learned.merges.push(top.pair);
                 self.learned.counts.push(count);
             }
@@ -282,11 +368,13 @@ impl Sketch {
 struct Changes {
     before: Side,
     after: Side,
+    /// How often the merge was made.
+    made: u64,
 }
 
 impl Changes {
     fn new() -> Self {
-        Self { before: Side::default(), after: Side::default() }
+        Self { before: Side::default(), after: Side::default(), made: 0 }
     }
 
     /// Makes room for `ids` tokens.
@@ -297,6 +385,11 @@ impl Changes {
 }
 
 impl Neighbours for Changes {
+    #[inline]
+    fn made(&mut self, n: u64) {
+        self.made += n;
+    }
+
     #[inline]
     fn before(&mut self, token: u32, item: u32, n: u64) {
         self.before.note(token, item, n);

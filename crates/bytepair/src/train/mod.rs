@@ -25,10 +25,12 @@
 mod corpus;
 mod count;
 mod counts;
+mod first_seen;
 mod learn;
 mod naive;
 mod pairs;
 mod queue;
+mod source;
 mod table;
 mod watch;
 mod words;
@@ -36,8 +38,9 @@ mod words;
 pub use corpus::SpecialCutter;
 pub use count::{Counter, count_files, count_text};
 pub use counts::PieceCounts;
-pub use learn::learn;
+pub use learn::{learn, learn_more};
 pub use naive::learn_naive;
+pub use source::{Open, Source, open_zstd};
 pub use watch::{NoWatch, Watch};
 
 use crate::error::{Error, Result};
@@ -53,6 +56,9 @@ pub enum TieBreak {
     /// As `LowestIds`, but bytes are numbered as Hugging Face's byte-level alphabet sorts them: the
     /// printable ones (`!` to `~`, 0xA1 to 0xAC, 0xAE to 0xFF), then the other 68 in their order.
     HuggingFace,
+    /// The pair whose first place in the corpus, as it is merged by then, is the first (minbpe).
+    /// Needs counts that know the order of pieces, see [`PieceCounts::ordered`].
+    FirstSeen,
 }
 
 /// How merges are learned.
@@ -90,6 +96,11 @@ pub struct Learned {
     pub merges: Vec<(u32, u32)>,
     /// The count of each merge's pair when it was merged.
     pub counts: Vec<u64>,
+    /// Whether another pair that might have been merged had the same count.
+    pub ties: Vec<bool>,
+    /// By how many tokens each merge made the corpus shorter: its count, but for places that
+    /// overlap.
+    pub saved: Vec<u64>,
 }
 
 impl Learned {

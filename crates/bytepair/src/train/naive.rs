@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::counts::PieceCounts;
 use super::watch::{Pulse, Watch};
 use super::{LearnOptions, Learned, TieBreak};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Learns as [`learn`](super::learn()) does, by recounting all pairs for every merge.
 ///
@@ -28,8 +28,13 @@ pub fn learn_naive(
 ) -> Result<Learned> {
     options.check()?;
     let mut pulse = Pulse::new(watch);
-    let mut words: Vec<(Vec<u32>, u64)> = counts
-        .iter()
+    let ordered = counts.in_order();
+    if options.tie_break == TieBreak::FirstSeen && ordered.is_none() {
+        return Err(Error::Value("the counts do not know the order of pieces".to_owned()));
+    }
+    let mut words: Vec<(Vec<u32>, u64)> = ordered
+        .unwrap_or_else(|| counts.iter().collect())
+        .into_iter()
         .map(|(piece, count)| (piece.iter().map(|&byte| u32::from(byte)).collect(), count))
         .collect();
     let mut learned = Learned::default();
@@ -48,15 +53,28 @@ pub fn learn_naive(
                 && options.max_token_bytes.is_none_or(|most| size(pair) <= most)
         });
         let Some(most) = pairs.values().copied().max() else { break };
+        learned.ties.push(pairs.values().filter(|&&count| count == most).count() > 1);
         let ties = pairs.into_iter().filter(|&(_, count)| count == most).map(|(pair, _)| pair);
-        let Some(pair) = first(options.tie_break, ties, &tokens) else { break };
+        let first_place = |&pair: &(u32, u32)| {
+            let place = |word: &Vec<u32>| word.windows(2).position(|two| two == [pair.0, pair.1]);
+            words.iter().enumerate().find_map(|(at, (word, _))| Some((at, place(word)?)))
+        };
+        let first = match options.tie_break {
+            TieBreak::FirstSeen => ties.min_by_key(first_place),
+            rule => first(rule, ties, &tokens),
+        };
+        let Some(pair) = first else { break };
         let id = u32::try_from(tokens.len()).expect("memory ends before 2^32 tokens");
         tokens.push([&tokens[pair.0 as usize][..], &tokens[pair.1 as usize]].concat());
         learned.merges.push(pair);
         learned.counts.push(most);
-        for (word, _) in &mut words {
-            *word = merged(word, pair, id);
+        let mut saved = 0;
+        for (word, count) in &mut words {
+            let shorter = merged(word, pair, id);
+            saved += (word.len() - shorter.len()) as u64 * *count;
+            *word = shorter;
         }
+        learned.saved.push(saved);
     }
     Ok(learned)
 }
@@ -80,7 +98,7 @@ fn first(
         TieBreak::Lexicographic => {
             ties.max_by_key(|&(left, right)| (&tokens[left as usize], &tokens[right as usize]))
         }
-        TieBreak::LowestIds => ties.min(),
+        TieBreak::LowestIds | TieBreak::FirstSeen => ties.min(),
         TieBreak::HuggingFace => {
             ties.min_by_key(|&(left, right)| (alphabet(left), alphabet(right)))
         }

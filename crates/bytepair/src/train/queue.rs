@@ -35,6 +35,12 @@ impl Tokens {
         self.starts[id as usize + 1] - self.starts[id as usize]
     }
 
+    /// Adds a token.
+    pub(super) fn push(&mut self, token: &[u8]) {
+        self.bytes.extend_from_slice(token);
+        self.starts.push(self.bytes.len());
+    }
+
     /// Makes the token of a pair.
     pub(super) fn join(&mut self, left: u32, right: u32) {
         for id in [left, right] {
@@ -57,7 +63,10 @@ impl Order {
         let mut byte_ranks = [0; 256];
         let printable = |byte: &u8| matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF);
         let bytes: Vec<u8> = match rule {
-            TieBreak::Lexicographic | TieBreak::LowestIds => (0..=u8::MAX).collect(),
+            // `FirstSeen` has an engine and a queue of its own.
+            TieBreak::Lexicographic | TieBreak::LowestIds | TieBreak::FirstSeen => {
+                (0..=u8::MAX).collect()
+            }
             TieBreak::HuggingFace => {
                 let (first, last): (Vec<u8>, Vec<u8>) = (0..=u8::MAX).partition(printable);
                 [first, last].concat()
@@ -78,7 +87,7 @@ impl Order {
     pub(super) fn tie(&self, pair: (u32, u32), tokens: &Tokens) -> u64 {
         match self.rule {
             TieBreak::Lexicographic => prefix(tokens.bytes(pair.0)),
-            TieBreak::LowestIds | TieBreak::HuggingFace => {
+            TieBreak::LowestIds | TieBreak::HuggingFace | TieBreak::FirstSeen => {
                 !(u64::from(self.rank(pair.0)) << 32 | u64::from(self.rank(pair.1)))
             }
         }
@@ -91,7 +100,7 @@ impl Order {
                 let left = tokens.bytes(x.0).cmp(tokens.bytes(y.0));
                 left.then_with(|| tokens.bytes(x.1).cmp(tokens.bytes(y.1)))
             }
-            TieBreak::LowestIds | TieBreak::HuggingFace => Ordering::Equal,
+            TieBreak::LowestIds | TieBreak::HuggingFace | TieBreak::FirstSeen => Ordering::Equal,
         }
     }
 }

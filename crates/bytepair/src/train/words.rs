@@ -40,6 +40,8 @@ pub(super) struct Merge {
 
 /// Hears what a merge did to the neighbours of its places.
 pub(super) trait Neighbours {
+    /// The merge was made at a place that occurs `n` times.
+    fn made(&mut self, n: u64);
     /// At `item`, `n` times: the pair (`token`, left) became (`token`, new).
     fn before(&mut self, token: u32, item: u32, n: u64);
     /// At `item`, `n` times: the pair (right, `token`) became (new, `token`). If `token` is the new
@@ -100,6 +102,48 @@ impl Words {
             self.cells.extend(piece.iter().map(|&byte| u32::from(byte)));
             self.cells.push(BORDER);
         }
+    }
+
+    /// Replaces the bytes of every piece by the tokens that `encode` gives for them.
+    pub(super) fn encode(
+        &mut self,
+        tokens: &Tokens,
+        mut encode: impl FnMut(&[u8], &mut Vec<u32>) -> Result<()>,
+    ) -> Result<()> {
+        let (mut piece, mut ids) = (Vec::new(), Vec::new());
+        #[expect(clippy::cast_possible_truncation, reason = "all cells of a piece are bytes now")]
+        let byte = |&cell: &u32| cell as u8;
+        let mut at = 0;
+        while at < self.long_start {
+            let (_, room, len) = self.head(at);
+            let row = &mut self.cells[at + HEAD..at + HEAD + len];
+            piece.clear();
+            piece.extend(row.iter().map(byte));
+            ids.clear();
+            encode(&piece, &mut ids)?;
+            row[..ids.len()].copy_from_slice(&ids);
+            let len = u32::try_from(ids.len()).expect("at most SHORT");
+            self.cells[at + 2] = self.cells[at + 2] & 0xffff_0000 | len;
+            at += HEAD + room;
+        }
+        for &(start, _) in &self.long {
+            let row = self.cells[start..].iter().take_while(|&&cell| cell != BORDER);
+            piece.clear();
+            piece.extend(row.map(byte));
+            ids.clear();
+            encode(&piece, &mut ids)?;
+            let mut at = start;
+            for &id in &ids {
+                let end = at + tokens.size(id);
+                if end > at + 1 {
+                    self.cells[at + 1..end].fill(INSIDE);
+                    self.cells[end - 1] = id | LAST;
+                }
+                self.cells[at] = id;
+                at = end;
+            }
+        }
+        Ok(())
     }
 
     /// How many cells there are: no fewer than places of pairs.
@@ -203,6 +247,7 @@ impl Words {
                 heard.before(row[write - 1], item, count);
             }
             row[write] = merge.id;
+            heard.made(count);
             (read, write) = (read + 2, write + 1);
             if read < row.len() {
                 let token = if here(row, read) { merge.id } else { row[read] };
@@ -229,6 +274,7 @@ impl Words {
         }
         let end = second + tokens.size(merge.right);
         let count = self.count_at(at, cursor);
+        heard.made(count);
         let before = self.cells[at - 1];
         if before != BORDER {
             let token = before & !LAST;

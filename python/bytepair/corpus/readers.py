@@ -1,0 +1,126 @@
+"""Files in, bytes out: unpacked, and where asked for made valid UTF-8.
+
+In: a path. Out: a reader of bytes that holds some hundred kilobytes, whatever the file's size (a
+`.zst` or `.xz` file may ask for a larger window). gzip, bzip2 and xz are the standard library's;
+zstd is the core's, which has it for the bundled encodings.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import zlib
+from collections.abc import Callable
+from functools import partial
+from typing import IO, Any, Literal, Protocol, cast
+
+from bytepair import _core
+from bytepair.corpus.files import packing
+from bytepair.errors import ArgumentError, CorpusError
+
+__all__ = ["Errors", "Reader", "check_errors", "open_bytes", "text_source"]
+
+Errors = Literal["strict", "replace", "ignore"]
+
+
+class Reader(Protocol):
+    """What has `read` and `close`."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most `size` bytes; none at the end."""
+        ...
+
+    def close(self) -> object:
+        """Close the file behind it."""
+        ...
+
+
+def check_errors(errors: str) -> None:
+    """Raise `ArgumentError` unless this is a way to treat bytes that are not UTF-8."""
+    if errors not in ("strict", "replace", "ignore"):
+        message = f'errors is {errors!r}; it is "strict", "replace" or "ignore"'
+        raise ArgumentError(message)
+
+
+def open_bytes(path: str) -> io.BufferedReader:
+    """What a file holds, unpacked. Damage is a `CorpusError` that names the file."""
+    packed = packing(path)
+    if not packed:
+        return open(path, "rb")
+    return io.BufferedReader(_Unpacked(path, packed), 1 << 18)
+
+
+def text_source(path: str, errors: Errors) -> tuple[str, Callable[[], Reader] | None]:
+    """A file of text as the core takes it: a path it reads itself, or a path and what opens it."""
+    if errors == "strict":
+        return path, partial(open_bytes, path) if packing(path) else None
+    return path, partial(_Mended, path, errors)
+
+
+class _Unpacked(io.RawIOBase):
+    """What a packed file holds."""
+
+    def __init__(self, path: str, packed: str) -> None:
+        self._path = path
+        self._inner = _open_packed(path, packed)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        # `lzma.LZMAError` is no `OSError`; its module may be missing where xz is not used.
+        try:
+            data = self._inner.read(len(buffer))
+        except (EOFError, OSError, zlib.error, ValueError) as error:
+            raise self._damaged(error) from error
+        except Exception as error:
+            if type(error).__name__ != "LZMAError":
+                raise
+            raise self._damaged(error) from error
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        # An object whose file could not be opened is closed too, when it is thrown away.
+        if not self.closed and hasattr(self, "_inner"):
+            self._inner.close()
+        super().close()
+
+    def _damaged(self, error: Exception) -> CorpusError:
+        return CorpusError(
+            f"{self._path}: cannot be unpacked ({error}); the file is damaged or cut off"
+        )
+
+
+def _open_packed(path: str, packed: str) -> Reader:
+    if packed == ".gz":
+        import gzip
+
+        return cast("IO[bytes]", gzip.open(path, "rb"))
+    if packed == ".bz2":
+        import bz2
+
+        return cast("IO[bytes]", bz2.open(path, "rb"))
+    if packed == ".xz":
+        import lzma
+
+        return cast("IO[bytes]", lzma.open(path, "rb"))
+    with open(path, "rb"):  # so that a missing file is the error that it is for the others
+        return _core.ZstdReader(path)
+
+
+class _Mended:
+    """The bytes of a file, with what is not UTF-8 replaced by U+FFFD or left out."""
+
+    def __init__(self, path: str, errors: Errors) -> None:
+        self._inner = open_bytes(path)
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+
+    def read(self, size: int, /) -> bytes:
+        while chunk := self._inner.read(size):
+            if text := self._decoder.decode(chunk):
+                return text.encode()
+        return self._decoder.decode(b"", final=True).encode()
+
+    def close(self) -> None:
+        self._inner.close()
