@@ -41,6 +41,14 @@ pub(crate) fn not_str(what: &str, value: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("{what} must be str, not {name}"))
 }
 
+/// The bytes of a text given as `bytes`; to be asked when it is no `str`.
+pub(crate) fn bytes<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
+    match text.cast::<PyBytes>() {
+        Ok(bytes) => Ok(bytes.as_bytes()),
+        Err(_) => Err(not_str("text", text)),
+    }
+}
+
 /// The UTF-8 of a `str`, in place where Python has it.
 pub(crate) fn utf8<'a>(
     text: &'a Bound<'_, PyString>,

@@ -23,13 +23,13 @@ pub(crate) struct Tokenizer {
 }
 
 /// What a call may do with special tokens.
-enum Special {
+pub(crate) enum Special {
     Everything,
     Policy(Policy),
 }
 
 impl Special {
-    fn get<'a>(&'a self, core: &'a tokenizer::Tokenizer) -> &'a Policy {
+    pub(crate) fn get<'a>(&'a self, core: &'a tokenizer::Tokenizer) -> &'a Policy {
         match self {
             Special::Everything => core.everything(),
             Special::Policy(policy) => policy,
@@ -38,7 +38,7 @@ impl Special {
 }
 
 impl Tokenizer {
-    fn special(
+    pub(crate) fn special(
         &self,
         py: Python<'_>,
         allowed: Option<&Bound<'_, PyAny>>,
@@ -60,9 +60,13 @@ impl Tokenizer {
         surrogates: Surrogates,
     ) -> PyResult<Vec<u32>> {
         let py = text.py();
-        let text = text.cast::<PyString>().map_err(|_| convert::not_str("text", text))?;
-        let text = utf8(text, surrogates)?;
         let mut ids = Vec::new();
+        let Ok(text) = text.cast::<PyString>() else {
+            let bytes = convert::bytes(text)?;
+            py.detach(|| self.core.encode_bytes(bytes, policy, &mut ids)).or_raise(py)?;
+            return Ok(ids);
+        };
+        let text = utf8(text, surrogates)?;
         if text.len() < WORTH_DETACHING {
             self.core.encode(&text, policy, &mut ids).or_raise(py)?;
         } else {
@@ -119,7 +123,8 @@ impl Tokenizer {
     /// The ids of `text`.
     ///
     /// Args:
-    ///     text: any str.
+    ///     text: any str, or any bytes: what is UTF-8 in them is encoded as text, and each run of
+    ///         bytes that is not is a piece of its own, so `decode_bytes` gives them back.
     ///     allowed_special: the special tokens that are recognised, as a collection of str, or
     ///         `"all"`. Any other special token in the text is plain text.
     ///     disallowed_special: text that holds one of these is refused; `"all"` means all that are
@@ -154,7 +159,7 @@ impl Tokenizer {
 
     /// The ids of `text`, special tokens taken as plain text: for text from strangers.
     ///
-    /// `errors` and what is raised are as in `encode`.
+    /// `text` may be bytes; `errors` and what is raised are as in `encode`.
     ///
     /// >>> from bytepair import get_encoding
     /// >>> get_encoding("gpt2").encode_ordinary("<|endoftext|>")
@@ -211,7 +216,7 @@ impl Tokenizer {
 
     /// The number of ids of `text`: `len(encode(text))`, without making the list.
     ///
-    /// With a `limit`, counting stops once it is passed, and the result is then `limit + 1`. The
+    /// `text` may be bytes. With a `limit`, counting stops once it is passed, and the result is then `limit + 1`. The
     /// other arguments and what is raised are as in `encode`.
     ///
     /// >>> from bytepair import get_encoding
@@ -230,9 +235,12 @@ impl Tokenizer {
         let py = text.py();
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
-        let text = text.cast::<PyString>().map_err(|_| convert::not_str("text", text))?;
-        let text = utf8(text, surrogates)?;
         let policy = special.get(&self.core);
+        let Ok(text) = text.cast::<PyString>() else {
+            let bytes = convert::bytes(text)?;
+            return py.detach(|| self.core.count_bytes(bytes, policy, limit)).or_raise(py);
+        };
+        let text = utf8(text, surrogates)?;
         if text.len() < WORTH_DETACHING {
             self.core.count(&text, policy, limit).or_raise(py)
         } else {
