@@ -21,14 +21,19 @@ from bytepair import errors, patterns
 from bytepair._core import __version__
 from bytepair.corpora import sample_corpus
 from bytepair.counts import PieceCounts
+from bytepair.cutting import Chunk
 from bytepair.encodings import encoding_for_model, get_encoding, list_encodings
 from bytepair.progress import Progress
+from bytepair.streaming import StreamDecoder, StreamEncoder
 from bytepair.tokenizer import Tokenizer
 from bytepair.training import count_pieces, train, train_bpe, train_bpe_from_text
 
 __all__ = [
+    "Chunk",
     "PieceCounts",
     "Progress",
+    "StreamDecoder",
+    "StreamEncoder",
     "Tokenizer",
     "__version__",
     "count_pieces",

@@ -2,7 +2,8 @@
 
 In: a vocab with its merges, special tokens and a pattern. Out: `Tokenizer`, which encodes, decodes
 and counts. The work is done by the core (`bytepair._core.Tokenizer`), whose methods this class
-inherits, so a call costs no detour through Python; this module builds tokenizers and names them.
+inherits, so a call costs no detour through Python; streams and cuts come from `bytepair.streaming`
+and `bytepair.cutting`. This module builds tokenizers and names them.
 
 It does not read or write files (`bytepair.formats` does) and does not train (`bytepair.training`).
 """
@@ -13,8 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair import _core
+from bytepair.cutting import Cutting
 from bytepair.errors import ArgumentError, UnknownTokenError, VocabError
 from bytepair.patterns import Pattern, regex
+from bytepair.streaming import Streaming
 
 if TYPE_CHECKING:
     import os
@@ -69,7 +72,7 @@ class VocabView(Mapping[int, bytes]):
         return f"<vocab of {len(self)} tokens>"
 
 
-class Tokenizer(_core.Tokenizer):
+class Tokenizer(Streaming, Cutting):
     """Turns text into ids and back.
 
     Instances are immutable, comparable, hashable and picklable, and safe to use from many threads
@@ -185,7 +188,7 @@ class Tokenizer(_core.Tokenizer):
 
     def encode_numpy(
         self,
-        text: str,
+        text: str | bytes,
         *,
         dtype: npt.DTypeLike | None = None,
         out: npt.NDArray[Any] | None = None,
