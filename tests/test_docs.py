@@ -239,19 +239,26 @@ def test_docstring_examples_run(module):
     assert report.failed == 0, f"{report.failed} of {report.attempted} examples failed"
 
 
-CORE_METHODS = sorted(name for name in vars(bytepair._core.Tokenizer) if not name.startswith("_"))
+CORE_CLASSES = ("Tokenizer", "StreamDecoder", "StreamEncoder")
+CORE_METHODS = [
+    f"{owner}.{name}"
+    for owner in CORE_CLASSES
+    for name in sorted(vars(getattr(bytepair._core, owner)))
+    if not name.startswith("_")
+]
 
 
 @pytest.mark.parametrize("name", CORE_METHODS)
 def test_core_docstring_examples_run(name):
-    """The methods that `Tokenizer` inherits are documented in the core, out of testmod's sight."""
-    text = getattr(bytepair._core.Tokenizer, name).__doc__
+    """What comes from the core is documented in the core, out of testmod's sight."""
+    owner, _, method = name.partition(".")
+    text = getattr(getattr(bytepair._core, owner), method).__doc__
     assert text, f"{name} has no docstring"
     test = doctest.DocTestParser().get_doctest(text, {"bytepair": bytepair}, name, name, 0)
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     runner.run(test)
     assert runner.failures == 0
-    assert test.examples or name == "name", f"{name} has no example"
+    assert test.examples or method == "name", f"{name} has no example"
 
 
 # --- the rules above are themselves tested ---

@@ -254,7 +254,7 @@ def each(*globs: str, halves: Iterable[str] = HALVES) -> pytest.MarkDecorator:
 
 def test_every_file_is_run():
     known = {"pretokenize", "encode", "merge", "train", "special", "stream", "decode", "errors"}
-    known.add("encodings")
+    known |= {"encodings", "stream_decode", "encode_bytes", "offsets", "cut"}
     for path in SPEC.rglob("*.toml"):
         file = path.relative_to(SPEC)
         assert file.parts[0].removesuffix(".toml") in known, f"no runner reads {file}"
@@ -378,6 +378,46 @@ def test_decode(half, case):
     else:
         with pytest.raises(UnicodeDecodeError):
             tokenizer.decode(ids, errors="strict")
+
+
+@each("stream_decode.toml", halves=["package"])
+def test_stream_decode(half, case):
+    tokenizer = half.base(case)
+    ids = case["ids"] if "ids" in case else list(bytes_of(case["bytes"]))
+    stream = tokenizer.stream_decoder(case.get("prompt"))
+    # Twice: a stream that has ended is at its start, where no prompt is.
+    for _ in range(1 if "prompt" in case else 2):
+        assert [stream.feed(id_) for id_ in ids] == case["texts"]
+        assert stream.finish() == case.get("finish", "")
+    if "prompt" not in case:
+        joined = "".join(case["texts"]) + case.get("finish", "")
+        assert tokenizer.decode(ids) == "".join(tokenizer.decode_iterable(ids)) == joined
+
+
+@each("encode_bytes.toml", halves=["package"])
+def test_encode_bytes(half, case):
+    tokenizer, data = half.base(case), bytes_of(case["bytes"])
+    assert tokenizer.encode(data) == case["ids"]
+    assert tokenizer.count(data) == len(case["ids"])
+    assert tokenizer.decode_bytes(case["ids"]) == data
+
+
+@each("offsets.toml", halves=["package"])
+def test_offsets(half, case):
+    tokenizer = half.base(case)
+    for unit, key in [("char", "chars"), ("byte", "bytes"), ("utf16", "utf16")]:
+        ids, spans = tokenizer.encode_with_offsets(case["text"], unit=unit)
+        assert ids == tokenizer.encode(case["text"])
+        assert spans == [tuple(span) for span in case[key]]
+
+
+@each("cut.toml", halves=["package"])
+def test_cut(half, case):
+    tokenizer, text, most = half.base(case), case["text"], case["most"]
+    for side in ("right", "left", "middle"):
+        assert tokenizer.truncate(text, most, side=side) == case[side]
+    if "chunks" in case:
+        assert [chunk.text for chunk in tokenizer.chunk(text, most)] == case["chunks"]
 
 
 def fail(case: Case) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import bytepair
 from bytepair import PieceCounts, Tokenizer
-from bytepair.tokenizer import VocabView
+from bytepair.vocab import VocabView
 
 if TYPE_CHECKING:
     from typing_extensions import assert_type

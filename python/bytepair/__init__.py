@@ -22,16 +22,21 @@ from bytepair._core import __version__
 from bytepair.corpora import sample_corpus
 from bytepair.counting import count_pieces
 from bytepair.counts import PieceCounts
+from bytepair.cutting import Chunk
 from bytepair.encodings import encoding_for_model, get_encoding, list_encodings
 from bytepair.progress import Progress
 from bytepair.report import MergeReport, TrainingReport
+from bytepair.streaming import StreamDecoder, StreamEncoder
 from bytepair.tokenizer import Tokenizer
 from bytepair.training import train, train_bpe, train_bpe_from_text
 
 __all__ = [
+    "Chunk",
     "MergeReport",
     "PieceCounts",
     "Progress",
+    "StreamDecoder",
+    "StreamEncoder",
     "Tokenizer",
     "TrainingReport",
     "__version__",

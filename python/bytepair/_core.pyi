@@ -11,11 +11,17 @@ __all__ = [
     "EncodeIterator",
     "Model",
     "PieceCounts",
+    "StreamDecoder",
+    "StreamEncoder",
     "Tokenizer",
     "ZstdReader",
     "__version__",
+    "chunks",
     "count_files",
     "count_texts",
+    "cut_out",
+    "decode_with_offsets",
+    "encode_with_offsets",
     "learn",
     "pattern_name",
     "pattern_names",
@@ -63,6 +69,31 @@ class EncodeIterator(Iterator[int]):
     def __iter__(self) -> Self: ...
     def __next__(self) -> int: ...
 
+@final
+class StreamDecoder:
+    def __new__(
+        cls,
+        tokenizer: Tokenizer,
+        prompt_ids: Iterable[int] | None = None,
+        *,
+        errors: str = "replace",
+    ) -> Self: ...
+    def feed(self, ids: int | Iterable[int]) -> str: ...
+    def finish(self) -> str: ...
+
+@final
+class StreamEncoder:
+    def __new__(
+        cls,
+        tokenizer: Tokenizer,
+        *,
+        allowed_special: _Allowed = "all",
+        disallowed_special: _Allowed = (),
+        errors: str = "strict",
+    ) -> Self: ...
+    def feed(self, text: str) -> list[int]: ...
+    def finish(self) -> list[int]: ...
+
 @disjoint_base
 class Tokenizer:
     def __new__(
@@ -77,16 +108,16 @@ class Tokenizer:
     ) -> Self: ...
     def encode(
         self,
-        text: str,
+        text: str | bytes,
         *,
         allowed_special: _Allowed = "all",
         disallowed_special: _Allowed = (),
         errors: str = "strict",
     ) -> list[int]: ...
-    def encode_ordinary(self, text: str, *, errors: str = "strict") -> list[int]: ...
+    def encode_ordinary(self, text: str | bytes, *, errors: str = "strict") -> list[int]: ...
     def _encode_buffer(
         self,
-        text: str,
+        text: str | bytes,
         width: int,
         *,
         allowed_special: _Allowed = "all",
@@ -112,7 +143,7 @@ class Tokenizer:
     ) -> EncodeIterator: ...
     def count(
         self,
-        text: str,
+        text: str | bytes,
         *,
         limit: int | None = None,
         allowed_special: _Allowed = "all",
@@ -185,6 +216,35 @@ class ZstdReader:
     def read(self, size: int) -> bytes: ...
     def close(self) -> None: ...
 
+def encode_with_offsets(
+    tokenizer: Tokenizer,
+    text: str,
+    unit: str,
+    *,
+    allowed_special: _Allowed | None = None,
+    disallowed_special: _Allowed | None = None,
+) -> tuple[list[int], list[tuple[int, int]]]: ...
+def decode_with_offsets(
+    tokenizer: Tokenizer, ids: Iterable[int], *, errors: str = "replace"
+) -> tuple[str, list[int]]: ...
+def cut_out(
+    tokenizer: Tokenizer,
+    text: str,
+    max_tokens: int,
+    side: str,
+    *,
+    allowed_special: _Allowed | None = None,
+    disallowed_special: _Allowed | None = None,
+) -> tuple[int, int]: ...
+def chunks(
+    tokenizer: Tokenizer,
+    text: str,
+    max_tokens: int,
+    overlap: int,
+    *,
+    allowed_special: _Allowed | None = None,
+    disallowed_special: _Allowed | None = None,
+) -> list[tuple[int, int, list[int]]]: ...
 def count_files(
     sources: Sequence[tuple[str | os.PathLike[str], Callable[[], _Reader] | None]],
     pattern: _Pattern,

@@ -2,20 +2,24 @@
 
 In: a vocab with its merges, special tokens and a pattern. Out: `Tokenizer`, which encodes, decodes
 and counts. The work is done by the core (`bytepair._core.Tokenizer`), whose methods this class
-inherits, so a call costs no detour through Python; this module builds tokenizers and names them.
+inherits, so a call costs no detour through Python; streams and cuts come from `bytepair.streaming`
+and `bytepair.cutting`. This module builds tokenizers and names them.
 
 It does not read or write files (`bytepair.formats` does) and does not train (`bytepair.training`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair import _checks, _core
 from bytepair._parts import SpecialTokens, check_names, encoded, special_ids, without_special
-from bytepair.errors import ArgumentError, UnknownTokenError, VocabError
+from bytepair.cutting import Cutting
+from bytepair.errors import ArgumentError, VocabError
 from bytepair.patterns import Pattern, regex
+from bytepair.streaming import Streaming
+from bytepair.vocab import VocabView
 
 if TYPE_CHECKING:
     import os
@@ -29,56 +33,12 @@ if TYPE_CHECKING:
     from bytepair.formats import LoadOptions
     from bytepair.report import TrainingReport
 
-__all__ = ["Tokenizer", "VocabView"]
+__all__ = ["Tokenizer"]
 
 Allowed = Iterable[str] | Literal["all"]
 
 
-class VocabView(Mapping[int, bytes]):
-    """A tokenizer's vocab as a read-only mapping from id to token bytes, in id order.
-
-    It looks into the tokenizer and copies nothing. Special and added tokens are part of it.
-
-    >>> from bytepair import get_encoding
-    >>> vocab = get_encoding("gpt2").vocab
-    >>> vocab[995], len(vocab)
-    (b' world', 50257)
-    """
-
-    __slots__ = ("_tokenizer",)
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-
-    def __getitem__(self, id: int, /) -> bytes:
-        return self._tokenizer.token_bytes(id)
-
-    def __iter__(self) -> Iterator[int]:
-        ids = self._tokenizer._model.ids()
-        besides = self._besides()
-        return iter(sorted({*ids, *besides}) if besides else ids)
-
-    def __len__(self) -> int:
-        model = self._tokenizer._model
-        return len(model) + sum(model.token(id) is None for id in self._besides())
-
-    def _besides(self) -> set[int]:
-        """The ids of the special and added tokens, which the model may not have."""
-        tokenizer = self._tokenizer
-        return {*tokenizer.special_tokens.values(), *tokenizer.added_tokens.values()}
-
-    def __contains__(self, id: object, /) -> bool:
-        try:
-            self._tokenizer.token_bytes(id)  # type: ignore[arg-type]
-        except (UnknownTokenError, TypeError):
-            return False
-        return True
-
-    def __repr__(self) -> str:
-        return f"<vocab of {len(self)} tokens>"
-
-
-class Tokenizer(_core.Tokenizer):
+class Tokenizer(Streaming, Cutting):
     """Turns text into ids and back.
 
     Instances are immutable, comparable, hashable and picklable, and safe to use from many threads
@@ -255,7 +215,7 @@ class Tokenizer(_core.Tokenizer):
 
     def encode_numpy(
         self,
-        text: str,
+        text: str | bytes,
         *,
         dtype: npt.DTypeLike | None = None,
         out: npt.NDArray[Any] | None = None,

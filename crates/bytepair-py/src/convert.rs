@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use bytepair::batch;
 use bytepair::pretokenize::Pattern;
-use bytepair::special::Choice;
+use bytepair::special::{Choice, Policy};
+use bytepair::tokenizer;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyString};
 
 use crate::error::raise;
 
@@ -39,6 +40,14 @@ impl Surrogates {
 pub(crate) fn not_str(what: &str, value: &Bound<'_, PyAny>) -> PyErr {
     let name = value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("{what} must be str, not {name}"))
+}
+
+/// The bytes of a text given as `bytes`; to be asked when it is no `str`.
+pub(crate) fn bytes<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
+    match text.cast::<PyBytes>() {
+        Ok(bytes) => Ok(bytes.as_bytes()),
+        Err(_) => Err(not_str("text", text)),
+    }
 }
 
 /// The UTF-8 of a `str`, in place where Python has it.
@@ -120,6 +129,34 @@ pub(crate) fn limit(py: Python<'_>, limit: Option<i64>) -> PyResult<Option<usize
         })
     };
     limit.map(one).transpose()
+}
+
+/// What a call may do with special tokens.
+pub(crate) enum Special {
+    Everything,
+    Policy(Policy),
+}
+
+impl Special {
+    pub(crate) fn get<'a>(&'a self, core: &'a tokenizer::Tokenizer) -> &'a Policy {
+        match self {
+            Special::Everything => core.everything(),
+            Special::Policy(policy) => policy,
+        }
+    }
+}
+
+/// A dict of names and ids, by id.
+pub(crate) fn id_dict<'py>(
+    py: Python<'py>,
+    mut tokens: Vec<(&str, u32)>,
+) -> PyResult<Bound<'py, PyDict>> {
+    tokens.sort_by_key(|(_, id)| *id);
+    let dict = PyDict::new(py);
+    for (token, id) in tokens {
+        dict.set_item(token, id)?;
+    }
+    Ok(dict)
 }
 
 /// Ids from any iterable of integers.

@@ -1,7 +1,9 @@
 //! The one place where the core's errors become Python exceptions.
 
+use std::ffi::CString;
+
 use bytepair::Error;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyUnicodeDecodeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -36,6 +38,14 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
                 Some(errno) => PyOSError::new_err((errno, text, path.clone())),
                 None => PyOSError::new_err(format!("{path}: {text}")),
             };
+        }
+        Error::NotText { bytes, offset } => {
+            let reason = CString::new(format!(
+                "not UTF-8, at byte {offset} of the stream; use errors=\"replace\" or decode_bytes"
+            ))
+            .unwrap_or_default();
+            return PyUnicodeDecodeError::new(py, c"utf-8", bytes, 0..bytes.len(), &reason)
+                .map_or_else(|error| error, |error| PyErr::from_value(error.into_any()));
         }
         Error::Vocab(_) | Error::UnknownByte { .. } => "VocabError",
         Error::UnknownToken { .. } => "UnknownTokenError",

@@ -10,9 +10,11 @@
 )]
 
 mod convert;
+mod cutting;
 mod error;
 mod model;
 mod stream;
+mod streaming;
 mod tokenizer;
 mod train;
 
@@ -24,11 +26,15 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::cutting::{chunks, cut_out, decode_with_offsets, encode_with_offsets};
+    #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
     use crate::model::{pattern_name, pattern_names, pretokenize, resolve_pattern};
     #[pymodule_export]
     use crate::stream::EncodeIterator;
+    #[pymodule_export]
+    use crate::streaming::{StreamDecoder, StreamEncoder};
     #[pymodule_export]
     use crate::tokenizer::Tokenizer;
     #[pymodule_export]

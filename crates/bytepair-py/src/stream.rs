@@ -69,33 +69,9 @@ impl EncodeIterator {
             convert::not_str(&format!("chunk {}", self.taken), &error.into_inner())
         })?;
         self.taken += 1;
-        let chunk = self.join_half(py, chunk)?;
+        let chunk = join_half(&mut self.half, self.surrogates, chunk)?;
         self.feed_slice(py, chunk.unbind(), 0)?;
         Ok(true)
-    }
-
-    /// Where lone surrogates are replaced, a pair may be cut by a chunk's end: its first half waits.
-    fn join_half<'py>(
-        &mut self,
-        py: Python<'py>,
-        chunk: Bound<'py, PyString>,
-    ) -> PyResult<Bound<'py, PyString>> {
-        if self.surrogates == Surrogates::Strict || chunk.to_str().is_ok() && self.half.is_none() {
-            return Ok(chunk);
-        }
-        let chunk = match self.half.take() {
-            Some(half) => half.bind(py).add(chunk)?.cast_into::<PyString>()?,
-            None => chunk,
-        };
-        let last = chunk.len()?.checked_sub(1);
-        let Some(last) = last else { return Ok(chunk) };
-        let end = chunk.get_item(last)?.cast_into::<PyString>()?;
-        let code: u32 = py.import("builtins")?.call_method1("ord", (&end,))?.extract()?;
-        if !(0xD800..0xDC00).contains(&code) {
-            return Ok(chunk);
-        }
-        self.half = Some(end.unbind());
-        Ok(chunk.cast::<PySequence>()?.get_slice(0, last)?.cast_into::<PyString>()?)
     }
 
     fn feed_slice(&mut self, py: Python<'_>, chunk: Py<PyString>, from: usize) -> PyResult<()> {
@@ -109,6 +85,30 @@ impl EncodeIterator {
         }
         Ok(())
     }
+}
+
+/// Where lone surrogates are replaced, a pair may be cut by a chunk's end: its first half waits.
+pub(crate) fn join_half<'py>(
+    waiting: &mut Option<Py<PyString>>,
+    surrogates: Surrogates,
+    chunk: Bound<'py, PyString>,
+) -> PyResult<Bound<'py, PyString>> {
+    let py = chunk.py();
+    if surrogates == Surrogates::Strict || chunk.to_str().is_ok() && waiting.is_none() {
+        return Ok(chunk);
+    }
+    let chunk = match waiting.take() {
+        Some(half) => half.bind(py).add(chunk)?.cast_into::<PyString>()?,
+        None => chunk,
+    };
+    let Some(last) = chunk.len()?.checked_sub(1) else { return Ok(chunk) };
+    let end = chunk.get_item(last)?.cast_into::<PyString>()?;
+    let code: u32 = py.import("builtins")?.call_method1("ord", (&end,))?.extract()?;
+    if !(0xD800..0xDC00).contains(&code) {
+        return Ok(chunk);
+    }
+    *waiting = Some(end.unbind());
+    Ok(chunk.cast::<PySequence>()?.get_slice(0, last)?.cast_into::<PyString>()?)
 }
 
 #[pymethods]

@@ -9,7 +9,7 @@ use bytepair::{batch, tokenizer};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString};
 
-use crate::convert::{self, Surrogates, WORTH_DETACHING, choice, utf8};
+use crate::convert::{self, Special, Surrogates, WORTH_DETACHING, choice, utf8};
 use crate::error::{OrRaise, raise};
 use crate::model::Model;
 use crate::stream::EncodeIterator;
@@ -23,23 +23,8 @@ pub(crate) struct Tokenizer {
     name: Option<String>,
 }
 
-/// What a call may do with special tokens.
-enum Special {
-    Everything,
-    Policy(Policy),
-}
-
-impl Special {
-    fn get<'a>(&'a self, core: &'a tokenizer::Tokenizer) -> &'a Policy {
-        match self {
-            Special::Everything => core.everything(),
-            Special::Policy(policy) => policy,
-        }
-    }
-}
-
 impl Tokenizer {
-    fn special(
+    pub(crate) fn special(
         &self,
         py: Python<'_>,
         allowed: Option<&Bound<'_, PyAny>>,
@@ -61,9 +46,13 @@ impl Tokenizer {
         surrogates: Surrogates,
     ) -> PyResult<Vec<u32>> {
         let py = text.py();
-        let text = text.cast::<PyString>().map_err(|_| convert::not_str("text", text))?;
-        let text = utf8(text, surrogates)?;
         let mut ids = Vec::new();
+        let Ok(text) = text.cast::<PyString>() else {
+            let bytes = convert::bytes(text)?;
+            py.detach(|| self.core.encode_bytes(bytes, policy, &mut ids)).or_raise(py)?;
+            return Ok(ids);
+        };
+        let text = utf8(text, surrogates)?;
         if text.len() < WORTH_DETACHING {
             self.core.encode(&text, policy, &mut ids).or_raise(py)?;
         } else {
@@ -78,7 +67,10 @@ impl Tokenizer {
         py: Python<'py>,
         keep: impl Fn(&str, u32) -> bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        id_dict(py, self.core.special().iter().filter(|&(token, id)| keep(token, id)).collect())
+        convert::id_dict(
+            py,
+            self.core.special().iter().filter(|&(token, id)| keep(token, id)).collect(),
+        )
     }
 
     fn decoded(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
@@ -88,16 +80,6 @@ impl Tokenizer {
         self.core.decode(&ids, &mut bytes).or_raise(py)?;
         Ok(bytes)
     }
-}
-
-/// A dict of names and ids, by id.
-fn id_dict<'py>(py: Python<'py>, mut tokens: Vec<(&str, u32)>) -> PyResult<Bound<'py, PyDict>> {
-    tokens.sort_by_key(|(_, id)| *id);
-    let dict = PyDict::new(py);
-    for (token, id) in tokens {
-        dict.set_item(token, id)?;
-    }
-    Ok(dict)
 }
 
 fn normalizer_named(py: Python<'_>, name: &str) -> PyResult<Normalizer> {
@@ -135,7 +117,8 @@ impl Tokenizer {
     /// The ids of `text`.
     ///
     /// Args:
-    ///     text: any str.
+    ///     text: any str, or any bytes: what is UTF-8 in them is encoded as text, and each run of
+    ///         bytes that is not is a piece of its own, so `decode_bytes` gives them back.
     ///     allowed_special: the special tokens that are recognised, as a collection of str, or
     ///         `"all"`. Any other special token in the text is plain text.
     ///     disallowed_special: text that holds one of these is refused; `"all"` means all that are
@@ -170,7 +153,7 @@ impl Tokenizer {
 
     /// The ids of `text`, special tokens taken as plain text: for text from strangers.
     ///
-    /// `errors` and what is raised are as in `encode`.
+    /// `text` may be bytes; `errors` and what is raised are as in `encode`.
     ///
     /// >>> from bytepair import get_encoding
     /// >>> get_encoding("gpt2").encode_ordinary("<|endoftext|>")
@@ -227,7 +210,7 @@ impl Tokenizer {
 
     /// The number of ids of `text`: `len(encode(text))`, without making the list.
     ///
-    /// With a `limit`, counting stops once it is passed, and the result is then `limit + 1`. The
+    /// `text` may be bytes. With a `limit`, counting stops once it is passed, and the result is then `limit + 1`. The
     /// other arguments and what is raised are as in `encode`.
     ///
     /// >>> from bytepair import get_encoding
@@ -247,9 +230,12 @@ impl Tokenizer {
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
         let limit = convert::limit(py, limit)?;
-        let text = text.cast::<PyString>().map_err(|_| convert::not_str("text", text))?;
-        let text = utf8(text, surrogates)?;
         let policy = special.get(&self.core);
+        let Ok(text) = text.cast::<PyString>() else {
+            let bytes = convert::bytes(text)?;
+            return py.detach(|| self.core.count_bytes(bytes, policy, limit)).or_raise(py);
+        };
+        let text = utf8(text, surrogates)?;
         if text.len() < WORTH_DETACHING {
             self.core.count(&text, policy, limit).or_raise(py)
         } else {
@@ -439,7 +425,7 @@ impl Tokenizer {
     /// {}
     #[getter]
     fn added_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        id_dict(py, self.core.special().added().collect())
+        convert::id_dict(py, self.core.special().added().collect())
     }
 
     /// The normalizer, `"NFC"` or `None`: what rewrites text before it is cut into pieces.

@@ -30,6 +30,13 @@ pub enum Error {
         /// The byte.
         byte: u8,
     },
+    /// Bytes of decoded ids that are not UTF-8, where that is refused.
+    NotText {
+        /// The bytes.
+        bytes: Vec<u8>,
+        /// Their offset in the bytes of all ids.
+        offset: usize,
+    },
     /// A regular expression that cannot be used, or that gave up on a text.
     Pattern(String),
     /// Text holds a special token that the caller forbade.
@@ -74,6 +81,10 @@ impl fmt::Display for Error {
                 f,
                 "byte 0x{byte:02x} is in no token of this vocab, so the text cannot be encoded; \
                  add the 256 single bytes to the vocab"
+            ),
+            Error::NotText { offset, .. } => write!(
+                f,
+                "the ids' bytes at {offset} are not UTF-8; decode with errors=\"replace\" or take the bytes"
             ),
             Error::SpecialToken { token, offset } => write!(
                 f,

@@ -12,20 +12,27 @@
 //! | special | [`special`] |
 //! | pretokenize | [`pretokenize`] |
 //! | merge | [`merge`] |
-//! | encode, decode, count | [`tokenizer`], many texts at once: [`batch`], chunk by chunk: [`stream`] |
+//! | encode, decode, count | [`tokenizer`], many texts at once: [`batch`], chunk by chunk: [`stream`], |
+//! | | id by id: [`stream_decode`], with places: [`offsets`], up to a limit: [`cut`] |
 //! | count, learn | [`train`] |
 //!
 //! Results depend on arguments alone: never on threads, hash order, chunking or run.
 
+mod any_bytes;
 pub mod batch;
 pub mod bundle;
+mod canonical;
+pub mod cut;
 pub mod error;
 pub mod merge;
 pub mod normalize;
+pub mod offsets;
 mod pool;
 pub mod pretokenize;
+mod sink;
 pub mod special;
 pub mod stream;
+pub mod stream_decode;
 pub mod tokenizer;
 pub mod train;
 pub mod vocab;

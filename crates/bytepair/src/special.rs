@@ -76,6 +76,20 @@ impl Finder {
             .unwrap_or(text.len())
     }
 
+    /// Whether a string begins before `at` in `text` and ends behind it, wherever one looks first.
+    pub fn crosses(&self, text: &str, at: usize) -> bool {
+        let end = text.len().min(at + self.longest);
+        let end = text.floor_char_boundary(end);
+        let mut from = text.ceil_char_boundary(at.saturating_sub(self.longest - 1));
+        while let Some(found) = self.find(&text[..end], from).filter(|found| found.start < at) {
+            if found.end > at {
+                return true;
+            }
+            from = text.ceil_char_boundary(found.start + 1);
+        }
+        false
+    }
+
     fn is_proper_prefix(&self, start: &str) -> bool {
         // In sorted order the strings that begin with `start` follow it directly.
         let at = self.strings.partition_point(|string| string.as_str() <= start);
@@ -276,6 +290,14 @@ impl Policy {
                 Err(Error::SpecialToken { token: found.string.to_owned(), offset: found.start })
             }
         }
+    }
+
+    /// Whether a recognised or forbidden special token would be cut by cutting `text` at `at`.
+    pub fn crosses(&self, text: &str, at: usize) -> bool {
+        [&self.allowed, &self.forbidden]
+            .into_iter()
+            .flatten()
+            .any(|finder| finder.crosses(text, at))
     }
 
     /// From where on `text`, which goes on later, may hold the beginning of a recognised or

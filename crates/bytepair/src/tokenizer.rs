@@ -14,13 +14,14 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
-use crate::merge::cache::{IDS_MOST, key};
+use crate::merge::cache::key;
 use crate::merge::cuts::Cuts;
 use crate::merge::memory::{LONG_TEXT, Memory};
 use crate::merge::{MergeRule, Model};
 use crate::normalize::Normalizer;
 use crate::pool::Pool;
 use crate::pretokenize::{Pattern, Pretokenizer};
+use crate::sink::{Count, Sink};
 use crate::special::{Choice, Policy, SpecialTokens};
 use crate::stream::Buffers;
 
@@ -63,53 +64,10 @@ impl Scratch {
             places: Vec::with_capacity(BATCH + 1),
         }
     }
-}
 
-/// Where ids go.
-pub(crate) trait Sink {
-    /// Takes the ids of one piece.
-    fn take(&mut self, ids: &[u32]);
-    /// Takes the first `len` of `ids`: copies all of them, which is cheaper than to copy some.
-    fn take_few(&mut self, ids: &[u32; IDS_MOST], len: usize);
-    /// Whether more would be useless.
-    fn is_full(&self) -> bool {
-        false
-    }
-}
-
-impl Sink for Vec<u32> {
-    #[inline]
-    fn take(&mut self, ids: &[u32]) {
-        self.extend_from_slice(ids);
-    }
-
-    #[inline]
-    fn take_few(&mut self, ids: &[u32; IDS_MOST], len: usize) {
-        let before = self.len();
-        self.extend_from_slice(ids);
-        self.truncate(before + len);
-    }
-}
-
-/// Counts ids without keeping them, up to a limit.
-struct Count {
-    ids: usize,
-    limit: usize,
-}
-
-impl Sink for Count {
-    #[inline]
-    fn take(&mut self, ids: &[u32]) {
-        self.ids += ids.len();
-    }
-
-    #[inline]
-    fn take_few(&mut self, _: &[u32; IDS_MOST], len: usize) {
-        self.ids += len;
-    }
-
-    fn is_full(&self) -> bool {
-        self.ids > self.limit
+    /// The ids of one piece, by itself.
+    pub(crate) fn merge_piece(&mut self, tokenizer: &Tokenizer, piece: &[u8]) -> Result<&[u32]> {
+        self.memory.merge(&tokenizer.model, None, piece)
     }
 }
 
@@ -153,6 +111,18 @@ impl Tokenizer {
     #[must_use]
     pub fn with_normalizer(self, normalizer: Option<Normalizer>) -> Self {
         Self { normalizer, ..self }
+    }
+
+    /// Refuses what needs places in the text: after a normalizer they are those of another text.
+    pub(crate) fn refuse_normalizer(&self) -> Result<()> {
+        match self.normalizer {
+            None => Ok(()),
+            Some(normalizer) => Err(Error::Value(format!(
+                "the tokenizer has the normalizer {}, so its tokens have no places in the text as \
+                 given; normalize the text and use a tokenizer without it",
+                normalizer.name()
+            ))),
+        }
     }
 
     /// The normalizer.
@@ -223,10 +193,9 @@ impl Tokenizer {
     /// As [`Tokenizer::encode`].
     pub fn count(&self, text: &str, policy: &Policy, limit: Option<usize>) -> Result<usize> {
         policy.check(text)?;
-        let limit = limit.unwrap_or(usize::MAX);
-        let mut count = Count { ids: 0, limit };
+        let mut count = Count::up_to(limit);
         self.with_scratch(text.len(), |scratch| self.encode_to(text, policy, scratch, &mut count))?;
-        Ok(count.ids.min(limit.saturating_add(1)))
+        Ok(count.get())
     }
 
     /// Lends working memory to work on `bytes` bytes of text (0 if that is not known).
@@ -244,7 +213,7 @@ impl Tokenizer {
         result
     }
 
-    fn encode_to(
+    pub(crate) fn encode_to(
         &self,
         text: &str,
         policy: &Policy,
@@ -397,57 +366,6 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// All that the ids depend on, as bytes: equal for equal tokenizers and for no others, in every
-    /// version. Numbers are u64, little endian; a string follows its length.
-    pub fn canonical(&self) -> Vec<u8> {
-        let mut out = Canonical(b"bytepair tokenizer 1".to_vec());
-        out.number(u64::from(self.model.rule() == MergeRule::Ranks));
-        out.number(u64::from(self.model.whole_pieces()));
-        out.length(self.model.vocab().len());
-        for (id, bytes) in self.model.vocab().iter() {
-            out.number(u64::from(id));
-            out.string(bytes);
-        }
-        out.length(self.model.merges().len());
-        for &(left, right) in self.model.merges() {
-            out.number(u64::from(left) << 32 | u64::from(right));
-        }
-        out.length(self.special.len());
-        for (token, id) in self.special.iter() {
-            out.string(token.as_bytes());
-            out.number(u64::from(id));
-            out.number(u64::from(self.special.token(id) == Some(token)));
-        }
-        match self.pretokenizer.pattern() {
-            Pattern::None => out.length(0),
-            Pattern::Regex(regex) => {
-                out.length(1);
-                out.string(regex.as_bytes());
-            }
-            Pattern::Sequence(regexes) => {
-                out.length(2);
-                out.length(regexes.len());
-                for regex in regexes {
-                    out.string(regex.as_bytes());
-                }
-            }
-        }
-        // What most tokenizers have not comes last and only where it is, so that their bytes stay.
-        if self.special.added().len() > 0 {
-            out.string(b"added tokens");
-            out.length(self.special.added().len());
-            for (token, id) in self.special.added() {
-                out.string(token.as_bytes());
-                out.number(u64::from(id));
-            }
-        }
-        if let Some(normalizer) = self.normalizer {
-            out.string(b"normalizer");
-            out.string(normalizer.name().as_bytes());
-        }
-        out.0
-    }
-
     /// The rule its merges follow.
     pub fn rule(&self) -> MergeRule {
         self.model.rule()
@@ -462,22 +380,5 @@ impl PartialEq for Tokenizer {
             && self.special == other.special
             && self.normalizer == other.normalizer
             && self.pretokenizer.pattern() == other.pretokenizer.pattern()
-    }
-}
-
-struct Canonical(Vec<u8>);
-
-impl Canonical {
-    fn number(&mut self, number: u64) {
-        self.0.extend_from_slice(&number.to_le_bytes());
-    }
-
-    fn length(&mut self, length: usize) {
-        self.number(length as u64);
-    }
-
-    fn string(&mut self, bytes: &[u8]) {
-        self.length(bytes.len());
-        self.0.extend_from_slice(bytes);
     }
 }

@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail there")]
 
+mod applications;
 mod sha256;
 mod suite;
 

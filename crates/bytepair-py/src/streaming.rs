@@ -1,0 +1,164 @@
+//! The two streams that a caller feeds: text to ids and ids to text.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytepair::stream::StreamEncoder as CoreEncoder;
+use bytepair::stream_decode::{Invalid, StreamDecoder as CoreDecoder};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyInt, PyString};
+
+use crate::convert::{self, Surrogates, WORTH_DETACHING, utf8};
+use crate::error::{OrRaise, raise};
+use crate::stream::join_half;
+use crate::tokenizer::Tokenizer;
+
+/// What a caller wants done with bytes that are not UTF-8.
+pub(crate) fn invalid(py: Python<'_>, errors: &str) -> PyResult<Invalid> {
+    match errors {
+        "strict" => Ok(Invalid::Refuse),
+        "replace" => Ok(Invalid::Replace),
+        "ignore" => Ok(Invalid::Ignore),
+        other => Err(raise(
+            py,
+            "ArgumentError",
+            format!("errors is {other:?}; here it is \"strict\", \"replace\" or \"ignore\""),
+        )),
+    }
+}
+
+/// Waits without the GIL, which the thread that has the lock may need.
+fn locked<'a, T>(mutex: &'a Mutex<T>, py: Python<'_>) -> MutexGuard<'a, T> {
+    mutex.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Turns ids that come one by one into text that is certain; `Tokenizer.stream_decoder` makes one.
+///
+/// One stream is for one sequence of ids. Memory does not grow with it, and a step takes the same
+/// time however long it is.
+#[pyclass(frozen, module = "bytepair._core")]
+#[derive(Debug)]
+pub(crate) struct StreamDecoder(Mutex<CoreDecoder>);
+
+#[pymethods]
+impl StreamDecoder {
+    #[new]
+    #[pyo3(signature = (tokenizer, prompt_ids = None, *, errors = "replace"))]
+    fn new(
+        tokenizer: &Bound<'_, Tokenizer>,
+        prompt_ids: Option<&Bound<'_, PyAny>>,
+        errors: &str,
+    ) -> PyResult<Self> {
+        let py = tokenizer.py();
+        let invalid = invalid(py, errors)?;
+        let core = Arc::clone(&tokenizer.get().core);
+        let stream = match prompt_ids {
+            None => CoreDecoder::new(core, invalid),
+            Some(ids) => {
+                let ids = convert::ids(ids)?;
+                py.detach(|| CoreDecoder::after(core, invalid, &ids)).or_raise(py)?
+            }
+        };
+        Ok(Self(Mutex::new(stream)))
+    }
+
+    /// Takes an id, or an iterable of them, and gives the text that is now certain.
+    ///
+    /// That is all but the beginning of a character, at most three bytes. A call that raises
+    /// (`UnknownTokenError`, or `UnicodeDecodeError` with `errors="strict"`) changes nothing.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> stream = get_encoding("cl100k_base").stream_decoder()
+    /// >>> [stream.feed(id) for id in [15339, 9468, 239, 101]]
+    /// ['hello', '', '', '👨']
+    fn feed<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+        let py = ids.py();
+        if !ids.is_instance_of::<PyInt>() && ids.try_iter().is_ok() {
+            let ids = convert::ids(ids)?;
+            return Ok(PyString::new(py, locked(&self.0, py).feed(&ids).or_raise(py)?));
+        }
+        let id = convert::id(ids, 0)?;
+        Ok(PyString::new(py, locked(&self.0, py).feed(&[id]).or_raise(py)?))
+    }
+
+    /// Ends the stream and gives what was held back: a U+FFFD if it ends inside a character, nothing
+    /// with `errors="ignore"`; `UnicodeDecodeError` with `"strict"`. The stream is then new again.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> stream = get_encoding("cl100k_base").stream_decoder()
+    /// >>> stream.feed([9468, 239]), stream.finish()
+    /// ('', '\ufffd')
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        Ok(PyString::new(py, locked(&self.0, py).finish().or_raise(py)?))
+    }
+}
+
+/// Turns text that comes in chunks into ids that are final; `Tokenizer.stream_encoder` makes one.
+#[pyclass(frozen, module = "bytepair._core")]
+#[derive(Debug)]
+pub(crate) struct StreamEncoder(Mutex<Encoder>);
+
+#[derive(Debug)]
+struct Encoder {
+    core: CoreEncoder,
+    surrogates: Surrogates,
+    half: Option<Py<PyString>>,
+}
+
+#[pymethods]
+impl StreamEncoder {
+    #[new]
+    #[pyo3(signature = (tokenizer, *, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "(tokenizer, *, allowed_special='all', disallowed_special=(), errors='strict')")]
+    fn new(
+        tokenizer: &Bound<'_, Tokenizer>,
+        allowed_special: Option<&Bound<'_, PyAny>>,
+        disallowed_special: Option<&Bound<'_, PyAny>>,
+        errors: &str,
+    ) -> PyResult<Self> {
+        let (py, tokenizer) = (tokenizer.py(), tokenizer.get());
+        let surrogates = Surrogates::parse(py, errors)?;
+        let special = tokenizer.special(py, allowed_special, disallowed_special)?;
+        let policy = special.get(&tokenizer.core).clone();
+        let core = CoreEncoder::new(Arc::clone(&tokenizer.core), policy);
+        Ok(Self(Mutex::new(Encoder { core, surrogates, half: None })))
+    }
+
+    /// Takes the next chunk of the text and gives the ids that no text to come can change.
+    ///
+    /// Raises as `Tokenizer.encode`; the stream is of no use after that.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> stream = get_encoding("gpt2").stream_encoder()
+    /// >>> stream.feed("hello wor"), stream.feed("ld, "), stream.finish()
+    /// ([31373], [995, 11], [220])
+    fn feed(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+        let py = text.py();
+        let text = text.cast::<PyString>().map_err(|_| convert::not_str("text", text))?;
+        let mut stream = locked(&self.0, py);
+        let surrogates = stream.surrogates;
+        let text = join_half(&mut stream.half, surrogates, text.clone())?;
+        let text = utf8(&text, surrogates)?;
+        if text.len() < WORTH_DETACHING {
+            return stream.core.feed(&text).map(<[u32]>::to_vec).or_raise(py);
+        }
+        let core = &mut stream.core;
+        py.detach(|| core.feed(&text).map(<[u32]>::to_vec)).or_raise(py)
+    }
+
+    /// Ends the text and gives the rest of its ids. The stream is then new again.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> stream = get_encoding("gpt2").stream_encoder()
+    /// >>> stream.feed("hello"), stream.finish()
+    /// ([], [31373])
+    fn finish(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        let mut stream = locked(&self.0, py);
+        let mut ids = Vec::new();
+        if let Some(half) = stream.half.take() {
+            let text = utf8(half.bind(py), stream.surrogates)?;
+            ids.extend_from_slice(stream.core.feed(&text).or_raise(py)?);
+        }
+        ids.extend_from_slice(stream.core.finish().or_raise(py)?);
+        Ok(ids)
+    }
+}

@@ -1,0 +1,63 @@
+//! Where the encoder puts ids: a list, or a count of them.
+
+use crate::merge::cache::IDS_MOST;
+
+/// Where ids go.
+pub(crate) trait Sink {
+    /// Takes the ids of one piece.
+    fn take(&mut self, ids: &[u32]);
+    /// Takes the first `len` of `ids`: copies all of them, which is cheaper than to copy some.
+    fn take_few(&mut self, ids: &[u32; IDS_MOST], len: usize);
+    /// Whether more would be useless.
+    fn is_full(&self) -> bool {
+        false
+    }
+}
+
+impl Sink for Vec<u32> {
+    #[inline]
+    fn take(&mut self, ids: &[u32]) {
+        self.extend_from_slice(ids);
+    }
+
+    #[inline]
+    fn take_few(&mut self, ids: &[u32; IDS_MOST], len: usize) {
+        let before = self.len();
+        self.extend_from_slice(ids);
+        self.truncate(before + len);
+    }
+}
+
+/// Counts ids without keeping them, up to a limit.
+pub(crate) struct Count {
+    ids: usize,
+    limit: usize,
+}
+
+impl Count {
+    /// A count that is full when it has passed `limit`.
+    pub(crate) fn up_to(limit: Option<usize>) -> Self {
+        Self { ids: 0, limit: limit.unwrap_or(usize::MAX) }
+    }
+
+    /// The number of ids, or the limit plus one when there are more.
+    pub(crate) fn get(&self) -> usize {
+        self.ids.min(self.limit.saturating_add(1))
+    }
+}
+
+impl Sink for Count {
+    #[inline]
+    fn take(&mut self, ids: &[u32]) {
+        self.ids += ids.len();
+    }
+
+    #[inline]
+    fn take_few(&mut self, _: &[u32; IDS_MOST], len: usize) {
+        self.ids += len;
+    }
+
+    fn is_full(&self) -> bool {
+        self.ids > self.limit
+    }
+}

@@ -1,0 +1,234 @@
+"""Spans of tokens, and texts cut to a number of tokens.
+
+In: a text, or ids, and a limit. Out: places in the text, or the part of it that fits. This class is
+the part of `Tokenizer` that does so; the search is the core's. Only the text up to the limit is
+encoded, and every result is checked by encoding it. It does not look for sentences or paragraphs:
+cut the text there first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from bytepair import _core
+from bytepair.errors import ArgumentError
+
+__all__ = ["Chunk", "Cutting"]
+
+Allowed = Iterable[str] | Literal["all"]
+Side = Literal["right", "left", "middle"]
+Unit = Literal["char", "byte", "utf16"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of a text, with its own ids and where it stands.
+
+    >>> from bytepair import get_encoding
+    >>> get_encoding("gpt2").chunk("hello world", 1)[1]
+    Chunk(text=' world', ids=[995], start=5, end=11)
+    """
+
+    text: str
+    """The part: the source's characters from `start` to `end`."""
+    ids: list[int]
+    """What `encode` gives for it."""
+    start: int
+    """The index of its first character in the source."""
+    end: int
+    """The index behind its last character."""
+
+
+class Cutting(_core.Tokenizer):
+    """The methods of `Tokenizer` that place and cut."""
+
+    __slots__ = ()
+
+    def encode_with_offsets(
+        self,
+        text: str,
+        *,
+        unit: Unit = "char",
+        allowed_special: Allowed = "all",
+        disallowed_special: Allowed = (),
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """The ids of `text` and, for each, the start and end of its token in the text.
+
+        Args:
+            text: the text.
+            unit: what the places count: `"char"` (characters, as in `text[start:end]`), `"byte"`
+                (of UTF-8) or `"utf16"` (units, as JavaScript counts).
+            allowed_special: as in `encode`.
+            disallowed_special: as in `encode`.
+
+        A token that covers part of a character has the whole of it, so that its neighbour's span
+        overlaps its own; in bytes each begins where the one before ends. Nothing is trimmed.
+
+        >>> from bytepair import get_encoding
+        >>> get_encoding("gpt2").encode_with_offsets("hello world")
+        ([31373, 995], [(0, 5), (5, 11)])
+        """
+        return _core.encode_with_offsets(
+            self,
+            text,
+            unit,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+        )
+
+    def decode_with_offsets(
+        self, ids: Iterable[int], *, errors: str = "replace"
+    ) -> tuple[str, list[int]]:
+        """The text of `ids` and, for each, the index of the character in which its token begins.
+
+        `errors` is `"replace"`, `"ignore"` or `"strict"`; what is raised is as in `decode`.
+
+        >>> from bytepair import get_encoding
+        >>> get_encoding("gpt2").decode_with_offsets([31373, 995])
+        ('hello world', [0, 5])
+        """
+        return _core.decode_with_offsets(self, ids, errors=errors)
+
+    def fits(
+        self,
+        text: str | bytes,
+        n: int,
+        *,
+        allowed_special: Allowed = "all",
+        disallowed_special: Allowed = (),
+        errors: str = "strict",
+    ) -> bool:
+        """Whether `text` has at most `n` tokens. Counting stops once there are more.
+
+        The other arguments and what is raised are as in `encode`.
+
+        >>> from bytepair import get_encoding
+        >>> gpt2 = get_encoding("gpt2")
+        >>> gpt2.fits("hello world", 2), gpt2.fits("hello world", 1)
+        (True, False)
+        """
+        count = self.count(
+            text,
+            limit=max(n, 0),
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+            errors=errors,
+        )
+        return count <= n
+
+    def truncate(
+        self,
+        text: str,
+        max_tokens: int,
+        *,
+        side: Side = "right",
+        allowed_special: Allowed = "all",
+        disallowed_special: Allowed = (),
+    ) -> str:
+        """As much of `text` as has at most `max_tokens` tokens, in whole characters.
+
+        Args:
+            text: the text.
+            max_tokens: the limit.
+            side: where to cut. `"right"` keeps the longest start whose own encoding fits, `"left"`
+                the longest end. `"middle"` keeps the longest start that fits in half of the limit
+                (rounded up) and the longest end that fits in what it leaves, made shorter where the
+                two joined have more tokens than apart.
+            allowed_special: as in `encode`.
+            disallowed_special: as in `encode`, for the whole text.
+
+        Only the text near the limit is encoded more than once. In a run of more than 512 bytes that
+        the pattern cuts nowhere, or under a regular expression of the caller's, the search ends
+        when nothing within the length of the longest token fits.
+
+        >>> from bytepair import get_encoding
+        >>> gpt2 = get_encoding("gpt2")
+        >>> [gpt2.truncate("one two three", 2, side=s) for s in ("right", "left", "middle")]
+        ['one two', ' two three', 'one three']
+        """
+        start, end = self._cut_out(text, max_tokens, side, allowed_special, disallowed_special)
+        return text[:start] + text[end:]
+
+    def truncate_with_span(
+        self,
+        text: str,
+        max_tokens: int,
+        *,
+        side: Side = "right",
+        allowed_special: Allowed = "all",
+        disallowed_special: Allowed = (),
+    ) -> tuple[str, list[int], tuple[int, int]]:
+        """What `truncate` gives, its ids, and where it stands in `text`, as a start and an end.
+
+        With `side="middle"` two parts are left, and the span is what was taken out between them.
+
+        >>> from bytepair import get_encoding
+        >>> get_encoding("gpt2").truncate_with_span("one two three", 2, side="left")
+        (' two three', [734, 1115], (3, 13))
+        """
+        start, end = self._cut_out(text, max_tokens, side, allowed_special, disallowed_special)
+        kept = text[:start] + text[end:]
+        ids = self.encode(
+            kept, allowed_special=allowed_special, disallowed_special=disallowed_special
+        )
+        if side == "right":
+            return kept, ids, (0, start)
+        return kept, ids, (end, len(text)) if side == "left" else (start, end)
+
+    def chunk(
+        self,
+        text: str,
+        max_tokens: int,
+        *,
+        overlap: int = 0,
+        allowed_special: Allowed = "all",
+        disallowed_special: Allowed = (),
+    ) -> list[Chunk]:
+        """Cuts `text` into chunks of at most `max_tokens` tokens, in whole characters.
+
+        Each chunk is the longest that fits. Without overlap the chunks joined are the text; `ids`
+        are those of the chunk alone, so the last and first of neighbours may differ from the ids of
+        the whole text there.
+
+        Args:
+            text: the text.
+            max_tokens: the limit.
+            overlap: a chunk begins with as much of the end of the one before as has at most this
+                many tokens; with nothing of it where that leaves no room for one more character.
+            allowed_special: as in `encode`.
+            disallowed_special: as in `encode`, for the whole text.
+
+        Raises `ArgumentError` when `overlap` is not less than `max_tokens`, or when a character
+        alone has more than `max_tokens` tokens; says which and how many it takes.
+
+        >>> from bytepair import get_encoding
+        >>> [chunk.text for chunk in get_encoding("gpt2").chunk("one two three four", 3, overlap=1)]
+        ['one two three', ' three four']
+        """
+        _not_negative(max_tokens=max_tokens, overlap=overlap)
+        found = _core.chunks(
+            self,
+            text,
+            max_tokens,
+            overlap,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+        )
+        return [Chunk(text[start:end], ids, start, end) for start, end, ids in found]
+
+    def _cut_out(
+        self, text: str, max_tokens: int, side: Side, allowed: Allowed, disallowed: Allowed
+    ) -> tuple[int, int]:
+        _not_negative(max_tokens=max_tokens)
+        return _core.cut_out(
+            self, text, max_tokens, side, allowed_special=allowed, disallowed_special=disallowed
+        )
+
+
+def _not_negative(**numbers: int) -> None:
+    for name, number in numbers.items():
+        if number < 0:
+            message = f"{name} is {number}; give 0 or more"
+            raise ArgumentError(message)

@@ -1,0 +1,111 @@
+"""Cutting: what is kept is the longest that fits, by brute force; chunks tile the text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bytepair
+from bytepair import Tokenizer
+from text_support import PART, PATTERNS, SPECIAL, small_tokenizer
+
+GPT2 = bytepair.get_encoding("gpt2")
+O200K = bytepair.get_encoding("o200k_base")
+# A merge that only the end of a text shows: "abcd" is one token, and "abcde" three.
+TURNS = Tokenizer(
+    {byte: bytes([byte]) for byte in range(256)}
+    | dict(enumerate([b"de", b"cde", b"cd", b"bcd", b"abcd"], 256)),
+    [(b"d", b"e"), (b"c", b"de"), (b"c", b"d"), (b"b", b"cd"), (b"a", b"bcd")],
+)
+TOKENIZERS = {
+    **{kind: small_tokenizer(kind, SPECIAL) for kind in PATTERNS},
+    "gpt2 itself": GPT2,
+    "o200k itself": O200K,
+    "turns": TURNS,
+}
+TEXT = st.lists(st.one_of(PART, st.text(max_size=3)), max_size=30).map("".join)
+
+
+def longest(tokenizer: Tokenizer, text: str, most: int, cut: object) -> str:
+    ends = range(len(text) + 1)
+    parts = (text[:n] if cut == "right" else text[len(text) - n :] for n in reversed(ends))
+    return next(part for part in parts if tokenizer.count(part) <= most)
+
+
+@pytest.mark.parametrize("kind", TOKENIZERS)
+@pytest.mark.parametrize("side", ["right", "left"])
+@given(text=TEXT, most=st.integers(0, 25))
+def test_what_is_kept_is_the_longest_that_fits(kind, side, text, most):
+    tokenizer = TOKENIZERS[kind]
+    kept = tokenizer.truncate(text, most, side=side)
+    assert kept == longest(tokenizer, text, most, side)
+    assert (kept == text) is tokenizer.fits(text, most)
+    got, ids, (start, end) = tokenizer.truncate_with_span(text, most, side=side)
+    assert got == kept == text[start:end]
+    assert ids == tokenizer.encode(kept)
+
+
+@given(count=st.integers(0, 9), most=st.integers(0, 9))
+def test_more_text_may_be_fewer_tokens(count, most):
+    text = "abcde" * count
+    for side in ("right", "left"):
+        assert TURNS.truncate(text, most, side=side) == longest(TURNS, text, most, side)
+
+
+@pytest.mark.parametrize("kind", TOKENIZERS)
+@given(text=TEXT, most=st.integers(0, 25))
+def test_the_middle_goes(kind, text, most):
+    tokenizer = TOKENIZERS[kind]
+    kept, ids, (start, end) = tokenizer.truncate_with_span(text, most, side="middle")
+    assert kept == text[:start] + text[end:] == tokenizer.truncate(text, most, side="middle")
+    assert ids == tokenizer.encode(kept)
+    assert len(ids) <= most
+    if tokenizer.fits(text, most):
+        assert kept == text
+    else:
+        assert text[:start] == longest(tokenizer, text, (most + 1) // 2, "right")
+
+
+@pytest.mark.parametrize("kind", TOKENIZERS)
+@given(text=TEXT, most=st.integers(4, 25), overlap=st.integers(0, 3))
+def test_chunks_tile_the_text(kind, text, most, overlap):
+    tokenizer = TOKENIZERS[kind]
+    chunks = tokenizer.chunk(text, most, overlap=overlap)
+    done = 0
+    for chunk in chunks:
+        assert chunk.text == text[chunk.start : chunk.end]
+        assert chunk.ids == tokenizer.encode(chunk.text)
+        assert len(chunk.ids) <= most
+        # Nothing is left out, and each has something new.
+        assert chunk.start <= done < chunk.end
+        assert tokenizer.count(text[chunk.start : done]) <= overlap
+        assert chunk.text == longest(tokenizer, text[chunk.start :], most, "right")
+        done = chunk.end
+    assert done == len(text)
+    if not overlap:
+        assert "".join(chunk.text for chunk in chunks) == text
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "o200k itself", "custom", "none"])
+@given(piece=PART, times=st.integers(200, 1500), most=st.integers(0, 400), tail=PART)
+def test_long_runs(kind, piece, times, most, tail):
+    tokenizer, text = TOKENIZERS[kind], piece * times + tail
+    for side in ("right", "left"):
+        kept, ids, (start, end) = tokenizer.truncate_with_span(text, most, side=side)
+        assert kept == text[start:end]
+        assert len(ids) <= most
+        # One character more does not fit.
+        more = text[max(0, start - 1) : end] if side == "left" else text[: end + 1]
+        assert kept == text or not tokenizer.fits(more, most)
+
+
+@pytest.mark.parametrize("kind", ["english", "chinese", "code", "multilingual"])
+def test_real_text(kind, corpus_text):
+    text = corpus_text(kind, 60_000)
+    for tokenizer in (GPT2, O200K):
+        chunks = tokenizer.chunk(text, 500)
+        assert "".join(chunk.text for chunk in chunks) == text
+        assert max(len(chunk.ids) for chunk in chunks) <= 500
+        for side in ("right", "left", "middle"):
+            assert 2_990 <= len(tokenizer.truncate_with_span(text, 3_000, side=side)[1]) <= 3_000
