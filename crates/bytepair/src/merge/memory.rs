@@ -1,7 +1,7 @@
 //! What one thread keeps between pieces: their ids, and the buffers of the merge engines.
 //!
 //! Bounded: about 1.5 MiB, and more while a long text is known to come, as long as all threads
-//! together stay within [`BUDGET`]. Memory is written when it is made, so that encoding asks the
+//! together stay within 44 MiB. Memory is written when it is made, so that encoding asks the
 //! system for none.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
