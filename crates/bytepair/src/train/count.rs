@@ -261,8 +261,11 @@ impl<'t, S: Supply<'t>> Job<'_, S> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let first = failures.into_iter().min_by_key(|failure| failure.0);
-        first.map_or(Ok(()), |failure| Err(failure.1))
+        match failures.into_iter().min_by_key(|failure| failure.0) {
+            Some(failure) => Err(failure.1),
+            // The last word, however short the work was.
+            None => pulse.ask(self.done.load(Ordering::Relaxed), self.total),
+        }
     }
 
     /// Counts blocks until there are none.

@@ -1,4 +1,4 @@
-//! Progress and interruption: the caller's hook, asked at most every 50 ms.
+//! Progress and interruption: the caller's hook, asked at most every 50 ms, and at the end.
 
 use std::time::{Duration, Instant};
 
