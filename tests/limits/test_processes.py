@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import multiprocessing
 import os
 import pickle
@@ -16,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import pytest
 
 from bytepair import Tokenizer, get_encoding, train
+from process_support import digest_of
 
 pytestmark = pytest.mark.serial
 
@@ -167,17 +167,14 @@ def test_forks_while_other_threads_encode():
             thread.join()
 
 
-def digest_of(tokenizer: Tokenizer) -> str:
-    return hashlib.sha256(repr(tokenizer.encode(TEXT)).encode()).hexdigest()
-
-
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_tokenizers_go_to_other_processes(method):
     tokenizers = [get_encoding("p50k_edit"), own_tokenizer()]
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(2, mp_context=context) as pool:
-        assert list(pool.map(digest_of, tokenizers)) == [digest_of(t) for t in tokenizers]
+        found = list(pool.map(digest_of, tokenizers, [TEXT] * len(tokenizers)))
+        assert found == [digest_of(tokenizer, TEXT) for tokenizer in tokenizers]
 
 
 # --- Ctrl-C -----------------------------------------------------------------------------------

@@ -133,7 +133,8 @@ def test_progress_goes_on_from_texts_to_tables(tmp_path):
     seen = []
     count_pieces(tmp_path, progress=seen.append)
     done = [step.done for step in seen]
-    assert done and done == sorted(done)
+    assert done
+    assert done == sorted(done)
     assert all(step.done <= (step.total or step.done) for step in seen)
     if seen[-1].total is not None:
         assert seen[-1].done == seen[-1].total
