@@ -210,7 +210,7 @@ _LOCAL = re.compile(
         ('cd "/' + 'root/x"', True),
         ("files.pythonhosted" + ".org", True),
         ("https://py" + "pi.org/simple", True),
-        ("the network/work/load", False),
+        ("the network/" + "work/load", False),
         ("docs/home/index.md", False),
         ("crates/bytepair/src", False),
     ],
