@@ -112,3 +112,13 @@ impl std::error::Error for Error {
         }
     }
 }
+
+impl Error {
+    /// A piece of `bytes` bytes, which is too many.
+    pub(crate) fn long_piece(bytes: usize) -> Self {
+        Self::Value(format!(
+            "a piece of {bytes} bytes is too long; pieces must stay below 4 GiB, so use a pattern that \
+             cuts this text"
+        ))
+    }
+}

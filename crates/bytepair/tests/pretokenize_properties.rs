@@ -7,6 +7,7 @@
 use std::sync::LazyLock;
 
 use bytepair::pretokenize::{NAMED, Pattern, Pretokenizer};
+use bytepair::simd::Level;
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -237,6 +238,39 @@ proptest! {
             let mut apart = pretokenizer.pieces(&text[..cut]).unwrap();
             apart.extend(pretokenizer.pieces(&text[cut..]).unwrap());
             prop_assert_eq!(apart, pretokenizer.pieces(&text).unwrap());
+        }
+    }
+}
+
+/// Texts of a few blocks, so that every special case meets their edges.
+fn long_text() -> impl Strategy<Value = String> {
+    (prop::collection::vec(select(PARTS), 40..900), 0..3_usize).prop_map(|(parts, spread)| {
+        // Plain words between the parts, so that not every block is doubtful.
+        let plain = ["", "word ", "a longer line of words, with 12345 numbers.\n"][spread];
+        parts.iter().flat_map(|part| [part, plain]).collect()
+    })
+}
+
+proptest! {
+    /// The blocks give what the scanner gives, at every level, from every piece boundary.
+    #[test]
+    fn blocks_give_what_the_scanner_gives(text in long_text(), skip in 0..40_usize) {
+        for pair in PAIRS.iter() {
+            let mut expected = Vec::new();
+            pair.fast.fill(&text, 0, &mut expected, usize::MAX).unwrap();
+            let start = expected.get(skip).copied().unwrap_or(0);
+            expected.retain(|&end| end > start);
+            for level in Level::all() {
+                let (mut found, mut ends, mut from) = (Vec::new(), Vec::new(), start);
+                while from < text.len() {
+                    ends.clear();
+                    let next = pair.fast.chunk_at(level, &text, from, &mut ends).unwrap();
+                    found.extend(ends.iter().map(|&end| from + end as usize));
+                    prop_assert_eq!(found.last(), Some(&next));
+                    from = next;
+                }
+                prop_assert_eq!(&found, &expected, "{:?} {:?}", level, pair.pattern);
+            }
         }
     }
 }

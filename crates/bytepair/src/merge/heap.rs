@@ -47,13 +47,8 @@ impl Heap {
         limit: u32,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
-        let len = u32::try_from(piece.len()).ok().filter(|&len| len < NONE).ok_or_else(|| {
-            Error::Value(format!(
-                "a piece of {} bytes is too long; pieces must stay below 4 GiB, so use a pattern \
-                 that cuts this text",
-                piece.len()
-            ))
-        })?;
+        let len = u32::try_from(piece.len()).ok().filter(|&len| len < NONE);
+        let len = len.ok_or_else(|| Error::long_piece(piece.len()))?;
         let result = self.load(merges, piece, len);
         if result.is_ok() {
             self.run(merges, limit);

@@ -59,7 +59,7 @@ const BITS: [Class; 16] = [
 ];
 
 /// The class of each ASCII byte; 0 for the bytes of longer characters.
-const ASCII: [Class; 256] = ascii();
+pub(super) const ASCII: [Class; 256] = ascii();
 
 const fn ascii() -> [Class; 256] {
     let mut table = [0; 256];

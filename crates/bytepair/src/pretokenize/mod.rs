@@ -6,14 +6,17 @@
 //! Contract: the pieces of a span, joined, are the span (nothing is dropped, nothing is empty), in
 //! order, and every cut lies between characters.
 
+mod blocks;
 mod classes;
 mod family;
 mod general;
 mod patterns;
+mod rules;
 mod scan;
 mod tables;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::simd::Level;
 use family::Family;
 use general::General;
 pub use patterns::{NAMED, Named, pattern_names};
@@ -29,6 +32,9 @@ pub enum Pattern {
     /// Several, each applied to the pieces of the one before.
     Sequence(Vec<String>),
 }
+
+/// Pieces that [`Pretokenizer::chunk`] takes from an engine that cuts one by one.
+const CHUNK: usize = 512;
 
 /// What one call of [`Pretokenizer::fill`] did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +118,26 @@ impl Pretokenizer {
             }
             Engine::Whole => Ok(Filled { next: from, settled: 0 }),
         }
+    }
+
+    /// Appends the ends of some pieces of `span[from..]`, as bytes behind `from`, and returns the last
+    /// of them as an offset in `span`. This is [`Pretokenizer::fill`] for whole texts.
+    pub fn chunk(&self, span: &str, from: usize, ends: &mut Vec<u32>) -> Result<usize> {
+        self.chunk_at(Level::get(), span, from, ends)
+    }
+
+    /// [`Pretokenizer::chunk`] at a level of one's choice.
+    pub fn chunk_at(&self, level: Level, span: &str, from: usize, ends: &mut Vec<u32>) -> Result<usize> {
+        if let Engine::Family(family) = &self.engine {
+            let end = blocks::fill(family, level, span, from, ends);
+            return if end > 0 { Ok(from + end) } else { scan::chunk(family, span, from, ends) };
+        }
+        let mut places = Vec::new();
+        let next = self.fill(span, from, &mut places, CHUNK)?.next;
+        for end in places {
+            ends.push(u32::try_from(end - from).map_err(|_| Error::long_piece(end - from))?);
+        }
+        Ok(next)
     }
 
     /// The pieces of `span`, all of them.

@@ -8,12 +8,13 @@
 //! piece is the same whatever text follows, and so are all before it: they are settled.
 
 use super::Filled;
+use crate::error::{Error, Result};
 use super::classes::{self, Class, KANA_HAN, LETTER, MARK, NEWLINE, NUMBER, OTHER, SPACE};
 use super::classes::{CASELESS, LOWER, SYMBOL, UPPER, WHITE};
 use super::family::{BODY, Contraction, Family, First, HEAD, White, Words};
 
 /// Text being read, through the window that [`First`] leaves.
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     text: &'a [u8],
     /// Whether something beyond the span was asked for.
     end_seen: bool,
@@ -23,7 +24,11 @@ struct Reader<'a> {
     inside: Class,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a [u8]) -> Self {
+        Self { text, end_seen: false, edge: 0, inside: 0 }
+    }
+
     /// The class and length of the character at `at`; class 0 at the end of the span or window.
     #[inline]
     fn class(&mut self, at: usize) -> (Class, usize) {
@@ -99,7 +104,7 @@ pub(super) fn fill(
     ends: &mut Vec<usize>,
     most: usize,
 ) -> Filled {
-    let mut reader = Reader { text: span.as_bytes(), end_seen: false, edge: 0, inside: 0 };
+    let mut reader = Reader::new(span.as_bytes());
     let (mut next, mut settled, mut count) = (from, 0, 0);
     while next < span.len() && count < most {
         next = family.piece(&mut reader, next);
@@ -110,6 +115,27 @@ pub(super) fn fill(
         }
     }
     Filled { next, settled }
+}
+
+/// Bytes after which [`chunk`] ends: enough to be worth a call.
+const CHUNK: usize = 4096;
+
+/// Appends the ends of pieces of `span[from..]`, as bytes behind `from`, and returns the last end.
+pub(super) fn chunk(
+    family: &Family,
+    span: &str,
+    from: usize,
+    ends: &mut Vec<u32>,
+) -> Result<usize> {
+    let mut reader = Reader::new(span.as_bytes());
+    let last = span.len().min(from.saturating_add(CHUNK));
+    let mut next = from;
+    while next < last {
+        let start = next;
+        next = family.piece(&mut reader, start);
+        ends.push(u32::try_from(next - from).map_err(|_| Error::long_piece(next - start))?);
+    }
+    Ok(next)
 }
 
 /// The least `p >= from` at which `text` may be cut in two that give the same pieces apart.
@@ -148,7 +174,7 @@ pub(super) fn safe_cut(text: &str, from: usize) -> Option<usize> {
 impl Family {
     /// The end of the piece that starts at `start`.
     #[inline]
-    fn piece(&self, reader: &mut Reader<'_>, start: usize) -> usize {
+    pub(super) fn piece(&self, reader: &mut Reader<'_>, start: usize) -> usize {
         if self.first != First::Nothing {
             let (class, _) = classes::at(reader.text, start);
             (reader.edge, reader.inside) = (0, 0);
@@ -325,6 +351,11 @@ fn cased_word(reader: &mut Reader<'_>, start: usize, class: Class, next: usize) 
     } else {
         at
     }
+}
+
+/// The end of the contraction at `at`, or `at`.
+pub(super) fn contraction_at(text: &[u8], at: usize, any_case: bool) -> usize {
+    contraction(&mut Reader::new(text), at, any_case)
 }
 
 /// The end of the contraction at `at`, or `at`.

@@ -1,0 +1,129 @@
+//! The instruction sets behind one safe interface.
+//!
+//! In: bytes, or words of bits. Out: bits for each class of byte, or the places of set bits. The
+//! set is found once per process, and `BYTEPAIR_SIMD=avx512|avx2|portable` lowers it, so that every
+//! path can be tested on one machine. What the paths compute is the same; `portable.rs` has no
+//! intrinsics and is what the others are tested against.
+//!
+//! Code that is written once and compiled for each set implements [`Work`].
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+
+use std::sync::OnceLock;
+
+/// The environment variable that chooses the level.
+pub const VARIABLE: &str = "BYTEPAIR_SIMD";
+
+/// Bits of a byte's class that [`Level::classify`] sorts out, and after them the bytes beyond ASCII
+/// and, of these, all but the first of each character.
+pub(crate) const PLANES: usize = 10;
+/// The plane of bytes beyond ASCII.
+pub(crate) const HIGH: usize = 8;
+/// The plane of bytes that go on with a character.
+pub(crate) const INSIDE: usize = 9;
+
+/// An instruction set that this machine has: only [`Level::all`] and [`Level::get`] make one, and
+/// the safety of the calls below rests on that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Level(Set);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Set {
+    /// No more than the compiler's target.
+    Portable,
+    /// AVX2 and BMI.
+    Avx2,
+    /// AVX-512 with VBMI2.
+    Avx512,
+}
+
+impl Set {
+    #[cfg(target_arch = "x86_64")]
+    fn most() -> Self {
+        if avx512::is_here() {
+            Self::Avx512
+        } else if avx2::is_here() {
+            Self::Avx2
+        } else {
+            Self::Portable
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn most() -> Self {
+        Self::Portable
+    }
+}
+
+/// Code to be compiled for each level: `run` must be `#[inline(always)]`.
+pub(crate) trait Work {
+    /// What it gives.
+    type Out;
+    /// Does it.
+    fn run(self) -> Self::Out;
+}
+
+impl Level {
+    /// All levels that this machine has, the least first.
+    pub fn all() -> Vec<Self> {
+        let most = Set::most();
+        let sets = [Set::Portable, Set::Avx2, Set::Avx512].into_iter();
+        sets.filter(|&set| set <= most).map(Self).collect()
+    }
+
+    /// The level in use: the machine's, or a lower one that the environment asks for.
+    pub fn get() -> Self {
+        static LEVEL: OnceLock<Level> = OnceLock::new();
+        *LEVEL.get_or_init(|| {
+            let asked = match std::env::var(VARIABLE).as_deref() {
+                Ok("portable") => Set::Portable,
+                Ok("avx2") => Set::Avx2,
+                _ => Set::Avx512,
+            };
+            Self(asked.min(Set::most()))
+        })
+    }
+
+    /// Runs `work` compiled for this level.
+    #[inline]
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Out {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => avx512::run(work),
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => avx2::run(work),
+            _ => work.run(),
+        }
+    }
+
+    /// For each 64 bytes of `text` a word in each plane: in plane `k < 8` bit `b` says whether bit
+    /// `k` of `classes[byte b]` is set. Bytes behind the last 64 are left out.
+    pub(crate) fn classify<const N: usize>(
+        self,
+        text: &[u8],
+        classes: &[u8; 128],
+        planes: &mut [[u64; N]],
+    ) {
+        assert!(planes.len() >= PLANES && text.len() / 64 + 2 <= N, "room for each word");
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => avx512::classify(text, classes, planes),
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => avx2::classify(text, classes, planes),
+            _ => portable::classify(text, classes, planes),
+        }
+    }
+
+    /// Appends the number of each set bit of `words` to `places`, from `first` on.
+    pub(crate) fn places(self, words: &[u64], first: u32, places: &mut Vec<u32>) {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => avx512::places(words, first, places),
+            _ => portable::places(words, first, places),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The definition, in plain Rust: eight bytes at a time.
+
+use super::{HIGH, INSIDE};
+
+/// Turns an 8 by 8 matrix of bits, a row in each byte, over its diagonal.
+///
+/// Source: Warren, Hacker's Delight, 7-3.
+fn transpose(mut x: u64) -> u64 {
+    for (shift, mask) in
+        [(7, 0x00AA_00AA_00AA_00AA), (14, 0x0000_CCCC_0000_CCCC), (28, 0x0000_0000_F0F0_F0F0_u64)]
+    {
+        let swap = (x ^ (x >> shift)) & mask;
+        x ^= swap ^ (swap << shift);
+    }
+    x
+}
+
+pub(super) fn classify<const N: usize>(
+    text: &[u8],
+    classes: &[u8; 128],
+    planes: &mut [[u64; N]],
+) {
+    for (word, block) in (1..).zip(text.as_chunks::<64>().0) {
+        let mut found = [0; 8];
+        let (mut high, mut inside) = (0, 0);
+        for (eight, bytes) in block.as_chunks::<8>().0.iter().enumerate() {
+            let row = bytes.map(|byte| classes.get(usize::from(byte)).copied().unwrap_or(0));
+            let columns = transpose(u64::from_le_bytes(row)).to_le_bytes();
+            for (plane, column) in found.iter_mut().zip(columns) {
+                *plane |= u64::from(column) << (8 * eight);
+            }
+            for (bit, &byte) in bytes.iter().enumerate() {
+                high |= u64::from(byte >> 7) << (8 * eight + bit);
+                inside |= u64::from(byte & 0xC0 == 0x80) << (8 * eight + bit);
+            }
+        }
+        for (plane, bits) in planes.iter_mut().zip(found) {
+            plane[word] = bits;
+        }
+        planes[HIGH][word] = high;
+        planes[INSIDE][word] = inside;
+    }
+}
+
+pub(super) fn places(words: &[u64], first: u32, places: &mut Vec<u32>) {
+    for (start, &word) in (first..).step_by(64).zip(words) {
+        let mut left = word;
+        // Eight by eight, so that the end of the loop is seldom guessed wrong.
+        while left != 0 {
+            let mut eight = [0; 8];
+            let count = left.count_ones().min(8) as usize;
+            for place in &mut eight {
+                *place = start + (left.trailing_zeros() & 63);
+                left &= left.wrapping_sub(1);
+            }
+            places.extend_from_slice(&eight);
+            places.truncate(places.len() - 8 + count);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Level, PLANES};
+
+    /// Bytes that look random, the same in each run.
+    fn noise(len: usize) -> Vec<u8> {
+        let mut state = 1_u64;
+        let mut byte = || {
+            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            state.to_be_bytes()[0]
+        };
+        (0..len).map(|_| byte()).collect()
+    }
+
+    #[test]
+    fn every_level_classifies_alike() {
+        let text = noise(64 * 6 + 17);
+        let classes: [u8; 128] = noise(128).try_into().expect("128 bytes");
+        for level in Level::all() {
+            let mut planes = [[7; 8]; PLANES];
+            level.classify(&text, &classes, &mut planes);
+            for (at, &byte) in text.iter().enumerate().take(64 * 6) {
+                let bit = |plane: usize| planes[plane][at / 64 + 1] >> (at % 64) & 1;
+                let class = classes.get(usize::from(byte)).copied().unwrap_or(0);
+                for plane in 0..8 {
+                    assert_eq!(bit(plane), u64::from(class >> plane & 1), "{level:?} {byte}");
+                }
+                assert_eq!(bit(8), u64::from(byte >= 0x80));
+                assert_eq!(bit(9), u64::from((0x80..0xC0).contains(&byte)));
+            }
+            assert!(planes.iter().all(|plane| plane[0] == 7 && plane[7] == 7), "only its own words");
+        }
+    }
+
+    #[test]
+    fn every_level_finds_the_set_bits() {
+        let words: Vec<u64> = noise(8 * 40)
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .map(|word| u64::from_le_bytes(*word))
+            .chain([0, u64::MAX, 1, 1 << 63])
+            .collect();
+        let expected: Vec<u32> = (0..64 * 44)
+            .filter(|&at: &u32| words[at as usize / 64] >> (at % 64) & 1 == 1)
+            .map(|at| at + 1000)
+            .collect();
+        for level in Level::all() {
+            let mut places = vec![3];
+            level.places(&words, 1000, &mut places);
+            assert_eq!(places[1..], expected, "{level:?}");
+        }
+    }
+}
