@@ -1,13 +1,9 @@
 //! Where the encoder puts ids: a list, or a count of them.
 
-use crate::merge::cache::IDS_MOST;
-
 /// Where ids go.
 pub(crate) trait Sink {
-    /// Takes the ids of one piece.
+    /// Takes the ids of one or more pieces.
     fn take(&mut self, ids: &[u32]);
-    /// Takes the first `len` of `ids`: copies all of them, which is cheaper than to copy some.
-    fn take_few(&mut self, ids: &[u32; IDS_MOST], len: usize);
     /// Whether more would be useless.
     fn is_full(&self) -> bool {
         false
@@ -18,13 +14,6 @@ impl Sink for Vec<u32> {
     #[inline]
     fn take(&mut self, ids: &[u32]) {
         self.extend_from_slice(ids);
-    }
-
-    #[inline]
-    fn take_few(&mut self, ids: &[u32; IDS_MOST], len: usize) {
-        let before = self.len();
-        self.extend_from_slice(ids);
-        self.truncate(before + len);
     }
 }
 
@@ -50,11 +39,6 @@ impl Sink for Count {
     #[inline]
     fn take(&mut self, ids: &[u32]) {
         self.ids += ids.len();
-    }
-
-    #[inline]
-    fn take_few(&mut self, _: &[u32; IDS_MOST], len: usize) {
-        self.ids += len;
     }
 
     fn is_full(&self) -> bool {

@@ -14,7 +14,6 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
-use crate::merge::cache::key;
 use crate::merge::cuts::Cuts;
 use crate::merge::memory::{LONG_TEXT, Memory};
 use crate::merge::{MergeRule, Model};
@@ -51,18 +50,27 @@ pub struct Tokenizer {
 #[derive(Debug)]
 pub(crate) struct Scratch {
     memory: Memory,
-    ends: Vec<usize>,
-    /// Key of each piece, and its place in the cache.
-    places: Vec<(u128, u32)>,
+    ends: Vec<u32>,
+    places: Vec<usize>,
 }
 
 impl Scratch {
     fn new() -> Self {
         Self {
             memory: Memory::new(),
-            ends: Vec::with_capacity(BATCH + 1),
-            places: Vec::with_capacity(BATCH + 1),
+            ends: Vec::with_capacity(BATCH),
+            places: Vec::with_capacity(BATCH),
         }
+    }
+
+    /// Makes `ends`, counted from `from`, of `places`.
+    fn relative(&mut self, from: usize) -> Result<()> {
+        self.ends.clear();
+        for &end in &self.places {
+            let end = u32::try_from(end - from).map_err(|_| Error::long_piece(end - from))?;
+            self.ends.push(end);
+        }
+        Ok(())
     }
 
     /// The ids of one piece, by itself.
@@ -254,7 +262,7 @@ impl Tokenizer {
         let mut from = 0;
         while from < span.len() && !sink.is_full() {
             scratch.ends.clear();
-            let next = self.pretokenizer.fill(span, from, &mut scratch.ends, BATCH)?.next;
+            let next = self.pretokenizer.chunk(span, from, &mut scratch.ends)?;
             self.merge_pieces(span.as_bytes(), from, scratch, sink)?;
             from = next;
         }
@@ -277,12 +285,13 @@ impl Tokenizer {
             Cow::Borrowed(span) => self.encode_settled_normal(span, scratch, sink),
             Cow::Owned(normal) => {
                 // A cut counts only where it is one of the text before the normalizer too.
-                scratch.ends.clear();
-                let most = usize::MAX;
-                let filled = self.pretokenizer.fill(&normal, 0, &mut scratch.ends, most)?;
-                scratch.ends.truncate(filled.settled);
-                let (used, end) = normalizer.last_cut(span, &scratch.ends);
-                scratch.ends.retain(|&piece_end| piece_end <= end);
+                let places = &mut scratch.places;
+                places.clear();
+                let filled = self.pretokenizer.fill(&normal, 0, places, usize::MAX)?;
+                places.truncate(filled.settled);
+                let (used, end) = normalizer.last_cut(span, places);
+                places.retain(|&piece_end| piece_end <= end);
+                scratch.relative(0)?;
                 self.merge_pieces(normal.as_bytes(), 0, scratch, sink)?;
                 Ok(used)
             }
@@ -297,10 +306,12 @@ impl Tokenizer {
     ) -> Result<usize> {
         let mut from = 0;
         loop {
-            scratch.ends.clear();
-            let filled = self.pretokenizer.fill(span, from, &mut scratch.ends, BATCH)?;
-            scratch.ends.truncate(filled.settled);
-            let Some(&last) = scratch.ends.last() else { return Ok(from) };
+            let places = &mut scratch.places;
+            places.clear();
+            let filled = self.pretokenizer.fill(span, from, places, BATCH)?;
+            places.truncate(filled.settled);
+            let Some(&last) = places.last() else { return Ok(from) };
+            scratch.relative(from)?;
             self.merge_pieces(span.as_bytes(), from, scratch, sink)?;
             from = last;
             if last != filled.next {
@@ -316,26 +327,8 @@ impl Tokenizer {
         scratch: &mut Scratch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let Scratch { memory, ends, places } = scratch;
         let cuts = self.cuts.get().and_then(Option::as_ref);
-        // First find them all, then emit: the first loop waits for memory, many pieces at a time.
-        let mut start = from;
-        places.clear();
-        places.extend(ends.iter().map(|&end| {
-            let key = key(span, start, end);
-            start = end;
-            (key, memory.cache.find(key))
-        }));
-        let mut start = from;
-        for (&end, &(key, place)) in ends.iter().zip(&*places) {
-            if let Some((ids, len)) = memory.cache.at(place, key) {
-                sink.take_few(ids, len);
-            } else {
-                sink.take(memory.merge(&self.model, cuts, &span[start..end])?);
-            }
-            start = end;
-        }
-        Ok(())
+        scratch.memory.merge_all(&self.model, cuts, span, from, &scratch.ends, sink)
     }
 
     /// The bytes of a token, special or not.

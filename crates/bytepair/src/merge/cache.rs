@@ -5,29 +5,39 @@
 //! nothing is ever trusted to a hash alone. A new piece takes the first place of its line and pushes
 //! the older one to the second. Longer pieces and longer results go to [`super::long`].
 
+use crate::simd;
+
 /// The longest piece that is remembered, in bytes.
 pub const KEY_MOST: usize = 15;
 /// The most ids of a piece that are remembered.
 pub const IDS_MOST: usize = 3;
 
-/// The place of a piece that is not remembered.
-pub const NOWHERE: u32 = u32::MAX;
 /// The key of a piece that is too long to have one.
 pub const NO_KEY: u128 = 0;
 
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     key: u128,
-    ids: [u32; IDS_MOST],
-    /// How many ids, or [`FAR`].
-    len: u32,
+    /// Ids, and in the last place how many they are, or [`FAR`].
+    ids: [u32; IDS_MOST + 1],
 }
 
 /// The ids are too many for a slot: [`super::long`] may have them.
 const FAR: u32 = u32::MAX;
 
 /// Its key is no piece's (it has length 0) and not [`NO_KEY`].
-const EMPTY: Slot = Slot { key: 1, ids: [0; IDS_MOST], len: 0 };
+const EMPTY: Slot = Slot { key: 1, ids: [0; IDS_MOST + 1] };
+
+/// What there is of a piece.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found<'a> {
+    /// It is not remembered.
+    Nothing,
+    /// Its ids.
+    Ids(&'a [u32]),
+    /// It had too many ids when it was last seen.
+    Far,
+}
 
 /// Piece → ids, for short pieces.
 #[derive(Debug)]
@@ -36,22 +46,31 @@ pub struct PieceCache {
     shift: u32,
 }
 
+/// What makes a key of 16 bytes of text, by the length of the piece: a mask and the length itself.
+const MASKS: [(u128, u128); KEY_MOST + 2] = {
+    let mut masks = [(0, NO_KEY); KEY_MOST + 2];
+    let mut len = 0;
+    while len <= KEY_MOST {
+        masks[len] = ((1 << (8 * len)) - 1, (len as u128) << 120);
+        len += 1;
+    }
+    masks
+};
+
 /// The key of the piece `text[start..end]`; [`NO_KEY`] when it is too long, and for no other.
-#[inline]
+#[inline(always)]
 pub fn key(text: &[u8], start: usize, end: usize) -> u128 {
     let len = end - start;
-    if len > KEY_MOST {
-        return NO_KEY;
-    }
-    let bytes = if let Some(window) = text.get(start..start + 16) {
-        let window: [u8; 16] = window.try_into().expect("a window of 16 bytes");
-        u128::from_le_bytes(window) & ((1 << (8 * len)) - 1)
+    let window = if let Some(window) = text.get(start..start + 16) {
+        window.try_into().expect("a window of 16 bytes")
     } else {
         let mut window = [0; 16];
-        window[..len].copy_from_slice(&text[start..end]);
-        u128::from_le_bytes(window)
+        let len = len.min(16);
+        window[..len].copy_from_slice(&text[start..start + len]);
+        window
     };
-    bytes | (len as u128) << 120
+    let (mask, tag) = MASKS[len.min(KEY_MOST + 1)];
+    u128::from_le_bytes(window) & mask | tag
 }
 
 impl PieceCache {
@@ -72,47 +91,45 @@ impl PieceCache {
         }
     }
 
-    #[inline]
-    fn line(&self, key: u128) -> usize {
+    /// The line of `key`.
+    #[inline(always)]
+    pub fn line(&self, key: u128) -> u32 {
         #[expect(clippy::cast_possible_truncation, reason = "the two halves of the key")]
         let (low, high) = (key as u64, (key >> 64) as u64);
-        let product =
-            u128::from(low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(high ^ 0xD1B5_4A32_D192_ED03);
-        #[expect(clippy::cast_possible_truncation, reason = "folds the product to 64 bits")]
-        let folded = product as u64 ^ (product >> 64) as u64;
+        let mixed = (low ^ low >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            ^ (high ^ high >> 31).wrapping_mul(0xD1B5_4A32_D192_ED03);
         #[expect(clippy::cast_possible_truncation, reason = "at most `bits` bits are left")]
-        let line = (folded.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize;
+        let line = (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as u32;
         line
     }
 
-    /// Where the ids of `key` lie, or [`NOWHERE`]. Takes no branch, so that the memory of many keys
-    /// is fetched at the same time.
-    #[inline]
-    pub fn find(&self, key: u128) -> u32 {
+    /// Asks for the memory of `line` ahead of time.
+    #[inline(always)]
+    pub fn prefetch(&self, line: u32) {
+        if let Some(line) = self.lines.get(line as usize) {
+            simd::prefetch(line);
+        }
+    }
+
+    /// The first place of `line`: ids and their number, if it is that of `key`.
+    #[inline(always)]
+    pub fn first(&self, line: u32, key: u128) -> Option<&[u32; IDS_MOST + 1]> {
+        let slot = &self.lines.get(line as usize)?[0];
+        (slot.key == key && slot.ids[IDS_MOST] != FAR).then_some(&slot.ids)
+    }
+
+    /// The ids of `key`, or whether there were too many; makes it the first of its line.
+    pub fn find(&mut self, key: u128) -> Found<'_> {
         let line = self.line(key);
-        let [first, second] = &self.lines[line];
-        #[expect(clippy::cast_possible_truncation, reason = "there are 2^16 lines at most")]
-        let place = (line as u32) << 1;
-        let second = if second.key == key { place | 1 } else { NOWHERE };
-        if first.key == key { place } else { second }
-    }
-
-    #[inline]
-    fn slot(&self, place: u32, key: u128) -> Option<&Slot> {
-        let slot = &self.lines.get(place as usize >> 1)?[place as usize & 1];
-        (slot.key == key).then_some(slot)
-    }
-
-    /// The ids at `place`, if they are still those of `key`: unused ones behind the first `len`.
-    #[inline]
-    pub fn at(&self, place: u32, key: u128) -> Option<(&[u32; IDS_MOST], usize)> {
-        let slot = self.slot(place, key).filter(|slot| slot.len != FAR)?;
-        Some((&slot.ids, slot.len as usize))
-    }
-
-    /// Whether the piece of `key`, at `place`, was last seen with too many ids.
-    pub fn is_far(&self, place: u32, key: u128) -> bool {
-        self.slot(place, key).is_some_and(|slot| slot.len == FAR)
+        let line = &mut self.lines[line as usize];
+        if line[0].key != key {
+            if line[1].key != key {
+                return Found::Nothing;
+            }
+            line.swap(0, 1);
+        }
+        let [ids @ .., len] = &line[0].ids;
+        if *len == FAR { Found::Far } else { Found::Ids(&ids[..*len as usize]) }
     }
 
     /// Remembers `ids` for `key`, and tells whether there was room. If they are too many, that is
@@ -121,22 +138,21 @@ impl PieceCache {
         if key == NO_KEY {
             return false;
         }
-        if ids.len() > IDS_MOST {
-            self.put(Slot { key, ids: [0; IDS_MOST], len: FAR });
-            return false;
+        let mut slot = Slot { key, ids: [0; IDS_MOST + 1] };
+        let fits = ids.len() <= IDS_MOST;
+        if fits {
+            slot.ids[..ids.len()].copy_from_slice(ids);
         }
-        let mut slot = Slot { key, ids: [0; IDS_MOST], len: 0 };
-        for (place, &id) in slot.ids.iter_mut().zip(ids) {
-            *place = id;
-            slot.len += 1;
-        }
+        #[expect(clippy::cast_possible_truncation, reason = "at most IDS_MOST")]
+        let len = ids.len() as u32;
+        slot.ids[IDS_MOST] = if fits { len } else { FAR };
         self.put(slot);
-        true
+        fits
     }
 
     fn put(&mut self, slot: Slot) {
         let line = self.line(slot.key);
-        let [first, second] = &mut self.lines[line];
+        let [first, second] = &mut self.lines[line as usize];
         if first.key != slot.key {
             *second = *first;
         }
@@ -157,17 +173,17 @@ mod tests {
             let ids: Vec<u32> = (0..5).map(|id| id * 1000).take(len).collect();
             let few = ids.len() <= IDS_MOST;
             assert_eq!(cache.insert(piece, &ids), few);
-            let place = cache.find(piece);
-            let found = cache.at(place, piece).map(|(ids, len)| &ids[..len]);
-            assert_eq!(found, few.then_some(&ids[..]), "{len}");
-            assert_eq!(cache.is_far(place, piece), !few, "{len}");
+            let expected = if few { Found::Ids(&ids) } else { Found::Far };
+            assert_eq!(cache.find(piece), expected, "{len}");
+            let first = cache.first(cache.line(piece), piece);
+            assert_eq!(first.map(|ids| &ids[..len]), few.then_some(&ids[..]), "{len}");
             let other = key(&text, 1, len + 1);
-            assert_eq!(cache.find(other), NOWHERE);
-            assert!(cache.at(place, other).is_none() && !cache.is_far(place, other));
+            assert_eq!(cache.find(other), Found::Nothing);
+            assert_eq!(cache.first(cache.line(other), other), None);
         }
         assert_eq!(key(&text, 0, KEY_MOST + 1), NO_KEY);
         assert!(!cache.insert(NO_KEY, &[1]));
-        assert_eq!(cache.find(NO_KEY), NOWHERE);
+        assert_eq!(cache.find(NO_KEY), Found::Nothing);
     }
 
     #[test]
@@ -179,7 +195,7 @@ mod tests {
         cache.insert(two, &[2]);
         cache.grow(5);
         for (key, id) in [(one, 1), (two, 2)] {
-            assert_eq!(cache.at(cache.find(key), key), Some((&[id, 0, 0], 1)));
+            assert_eq!(cache.find(key), Found::Ids(&[id]));
         }
     }
 }

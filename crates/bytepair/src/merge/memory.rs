@@ -7,11 +7,15 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Model;
-use super::cache::{IDS_MOST, NO_KEY, PieceCache, key};
+use super::cache::{Found, IDS_MOST, NO_KEY, PieceCache, key};
 use super::cuts::Cuts;
 use super::heap::Heap;
 use super::long::LongCache;
 use crate::error::Result;
+use crate::sink::Sink;
+
+/// Pieces whose memory is asked for at once.
+const TURN: usize = 256;
 
 /// From this many bytes on a text is worth a larger cache.
 pub const LONG_TEXT: usize = 1 << 20;
@@ -31,7 +35,7 @@ struct Size {
 const SMALL: Size = Size { short: 14, long: 10 };
 /// More lines find more pieces, but then each look-up waits for a farther memory: twice as many gave
 /// nothing on English and code.
-const LARGE: Size = Size { short: 16, long: 13 };
+const LARGE: Size = Size { short: 18, long: 13 };
 
 impl Size {
     const fn bytes(self) -> usize {
@@ -75,6 +79,54 @@ impl Memory {
         }
     }
 
+    /// Gives the ids of the pieces of `text[from..]` that end at `ends`, counted from `from`, to `sink`.
+    ///
+    /// In turns over a few hundred pieces: first their keys, and the memory of their lines is asked
+    /// for; then their ids, 16 bytes at a time into a buffer, of which only the first count.
+    ///
+    /// # Errors
+    /// As [`Model::merge`].
+    pub(crate) fn merge_all(
+        &mut self,
+        model: &Model,
+        cuts: Option<&Cuts>,
+        text: &[u8],
+        from: usize,
+        ends: &[u32],
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let mut start = from;
+        let mut probes = [(NO_KEY, 0); TURN];
+        let mut out = [0; TURN * IDS_MOST + 1];
+        for ends in ends.chunks(TURN) {
+            let first = start;
+            for (probe, &end) in probes.iter_mut().zip(ends) {
+                let end = from + end as usize;
+                let key = key(text, start, end);
+                let line = self.cache.line(key);
+                self.cache.prefetch(line);
+                *probe = (key, line);
+                start = end;
+            }
+            let mut start = first;
+            let mut count = 0;
+            for (&(key, line), &end) in probes.iter().zip(ends) {
+                let end = from + end as usize;
+                if let Some(ids) = self.cache.first(line, key) {
+                    out[count..count + 4].copy_from_slice(ids);
+                    count += ids[IDS_MOST] as usize;
+                } else {
+                    sink.take(&out[..count]);
+                    count = 0;
+                    sink.take(self.merge(model, cuts, &text[start..end])?);
+                }
+                start = end;
+            }
+            sink.take(&out[..count]);
+        }
+        Ok(())
+    }
+
     /// The ids of `piece`.
     ///
     /// # Errors
@@ -109,13 +161,13 @@ impl Memory {
     /// Appends the ids of `piece` to `self.ids`, if they are remembered.
     fn recall(&mut self, piece: &[u8]) -> bool {
         let key = key(piece, 0, piece.len());
-        let place = self.cache.find(key);
-        if let Some((ids, len)) = self.cache.at(place, key) {
-            self.ids.extend_from_slice(&ids[..len]);
-            return true;
-        }
-        if key != NO_KEY && !self.cache.is_far(place, key) {
-            return false;
+        match self.cache.find(key) {
+            Found::Ids(ids) => {
+                self.ids.extend_from_slice(ids);
+                return true;
+            }
+            Found::Nothing if key != NO_KEY => return false,
+            Found::Nothing | Found::Far => {}
         }
         self.long.get(piece).map(|ids| self.ids.extend_from_slice(ids)).is_some()
     }

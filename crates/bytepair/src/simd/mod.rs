@@ -127,3 +127,12 @@ impl Level {
         }
     }
 }
+
+/// Asks for the memory of `place` ahead of time.
+#[inline(always)]
+pub(crate) fn prefetch<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    avx512::prefetch(place);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
