@@ -75,7 +75,7 @@ impl Scratch {
 
     /// The ids of one piece, by itself.
     pub(crate) fn merge_piece(&mut self, tokenizer: &Tokenizer, piece: &[u8]) -> Result<&[u32]> {
-        self.memory.merge(&tokenizer.model, None, piece)
+        self.memory.merge(&tokenizer.model, piece)
     }
 }
 

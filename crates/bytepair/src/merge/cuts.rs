@@ -5,24 +5,23 @@
 //! scripts without spaces pieces are long and seldom met again, and their segments are neither.
 //! Only places between two characters beyond ASCII are looked for; words of ASCII letters have few.
 //!
-//! A token may end inside a character. What it says of a place is: the character before it, or the
-//! end of one; and the character after it, or the beginning of one. A filter of hashed bits holds
-//! (character, character or beginning); the few with the end of a character go to a table of (its
-//! last byte, first byte after). A filter may say that a pair is in a token when it is in none,
-//! which costs a cut and no more.
+//! A filter of hashed bits holds the pairs of characters that some token has side by side. A token
+//! may begin or end inside a character; such a one forbids cuts between the byte before and the byte
+//! after that place, whatever the rest of the two characters. A filter may say that a pair is in a
+//! token when it is in none, which costs a cut and no more.
 
 use super::Model;
 use super::heap::Heap;
 
-/// log2 of the bits of the filter: 64 KiB, of which the largest vocabularies fill a twentieth.
-const BITS: u32 = 19;
+/// log2 of the bits of the filter: 128 KiB, of which the largest vocabularies fill a tenth.
+const BITS: u32 = 20;
 
 /// The places where merges may join.
 #[derive(Debug)]
 pub struct Cuts {
     pairs: Vec<u64>,
-    /// Bit `last byte << 8 | first byte`.
-    ends: Vec<u64>,
+    /// Bit `last byte << 8 | first byte` of characters that a token has in part.
+    parts: Vec<u64>,
 }
 
 fn is_inside(byte: u8) -> bool {
@@ -35,6 +34,16 @@ fn character(bytes: &[u8], at: usize) -> &[u8] {
     &bytes[at..at + len]
 }
 
+/// Whether `bytes`, of a character from its first byte on, are all of it.
+fn is_whole(bytes: &[u8]) -> bool {
+    let expected = match bytes[0] {
+        0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        _ => 4,
+    };
+    bytes[0] < 0x80 || bytes.len() == expected
+}
+
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
@@ -45,7 +54,7 @@ fn pair_bit(left: u64, right: u64) -> (usize, u64) {
     (word, 1 << (hash & 63))
 }
 
-fn end_bit(last: u8, first: u8) -> (usize, u64) {
+fn part_bit(last: u8, first: u8) -> (usize, u64) {
     (usize::from(last) << 2 | usize::from(first >> 6), 1 << (first & 63))
 }
 
@@ -53,7 +62,7 @@ impl Cuts {
     /// Those of `model`, or nothing if its whole pieces are not what merging gives for them: then
     /// the ids of a segment depend on whether it is a piece.
     pub fn new(model: &Model) -> Option<Self> {
-        let mut cuts = Self { pairs: vec![0; 1 << (BITS - 6)], ends: vec![0; 1 << 10] };
+        let mut cuts = Self { pairs: vec![0; 1 << (BITS - 6)], parts: vec![0; 1 << 10] };
         let (mut heap, mut ids) = (Heap::new(), Vec::new());
         for (_, token) in model.vocab().iter().filter(|(_, token)| !token.is_ascii()) {
             if model.whole_pieces() && !model.is_trained() {
@@ -73,12 +82,16 @@ impl Cuts {
         let mut at = token.iter().take_while(|&&byte| is_inside(byte)).count();
         while at < token.len() {
             let right = character(token, at);
-            if let Some(left) = left {
-                let (word, bit) = pair_bit(number(left), number(right));
-                self.pairs[word] |= bit;
-            } else if at > 0 {
-                let (word, bit) = end_bit(token[at - 1], token[at]);
-                self.ends[word] |= bit;
+            match left {
+                Some(left) if is_whole(right) => {
+                    let (word, bit) = pair_bit(number(left), number(right));
+                    self.pairs[word] |= bit;
+                }
+                _ if at > 0 => {
+                    let (word, bit) = part_bit(token[at - 1], token[at]);
+                    self.parts[word] |= bit;
+                }
+                _ => {}
             }
             left = Some(right);
             at += right.len();
@@ -88,17 +101,38 @@ impl Cuts {
     /// Whether a merge may join `left` and `right`, two characters beyond ASCII.
     #[inline]
     fn joins(&self, left: &[u8], right: &[u8]) -> bool {
-        let (word, bit) = end_bit(left[left.len() - 1], right[0]);
-        if self.ends[word] & bit != 0 {
+        let (word, bit) = part_bit(left[left.len() - 1], right[0]);
+        if self.parts[word] & bit != 0 {
             return true;
         }
-        let left = number(left);
-        let mut beginning = 0;
-        right.iter().any(|&byte| {
-            beginning = beginning << 8 | u64::from(byte);
-            let (word, bit) = pair_bit(left, beginning);
-            self.pairs[word] & bit != 0
-        })
+        let (word, bit) = pair_bit(number(left), number(right));
+        self.pairs[word] & bit != 0
+    }
+
+    /// Cuts the pieces of `text[from..]`, valid UTF-8, that end at `ends`, counted from `from`, into
+    /// segments, and puts their ends into `out`. Tells whether there is anything to cut.
+    pub fn split(&self, text: &[u8], from: usize, ends: &[u32], out: &mut Vec<u32>) -> bool {
+        let last = ends.last().map_or(from, |&end| from + end as usize);
+        if text[from..last].is_ascii() {
+            return false;
+        }
+        out.clear();
+        let mut start = from;
+        for &end in ends {
+            let piece = &text[start..from + end as usize];
+            // Two characters beyond ASCII have four bytes.
+            if piece.len() > 3 && !piece.is_ascii() {
+                let mut at = self.segment(piece, 0);
+                while at < piece.len() {
+                    #[expect(clippy::cast_possible_truncation, reason = "less than `end`")]
+                    out.push((start + at - from) as u32);
+                    at = self.segment(piece, at);
+                }
+            }
+            out.push(end);
+            start += piece.len();
+        }
+        true
     }
 
     /// The end of the segment of `piece`, valid UTF-8, that starts at `start`.
@@ -178,12 +212,15 @@ mod tests {
             let cuts = Cuts::new(&model);
             prop_assert!(whole_pieces || cuts.is_some());
             let (mut memory, mut heap) = (Memory::new(), Heap::new());
+            let (mut text, mut ends, mut expected) = (Vec::new(), Vec::new(), Vec::new());
             for piece in &pieces {
-                let mut expected = Vec::new();
                 model.merge(piece.as_bytes(), &mut heap, &mut expected).unwrap();
-                let ids = memory.merge(&model, cuts.as_ref(), piece.as_bytes()).unwrap();
-                prop_assert_eq!(ids, expected);
+                text.extend_from_slice(piece.as_bytes());
+                ends.push(u32::try_from(text.len()).unwrap());
             }
+            let mut ids = Vec::new();
+            memory.merge_all(&model, cuts.as_ref(), &text, 0, &ends, &mut ids).unwrap();
+            prop_assert_eq!(ids, expected);
         }
     }
 
@@ -192,7 +229,7 @@ mod tests {
         let piece = "\u{4e2d}\u{56fd}\u{4e2d}\u{4e2d}a\u{e9}".as_bytes();
         let ends = |tokens: &[&[u8]]| {
             let cuts = tokens.iter().fold(
-                Cuts { pairs: vec![0; 1 << (BITS - 6)], ends: vec![0; 1 << 10] },
+                Cuts { pairs: vec![0; 1 << (BITS - 6)], parts: vec![0; 1 << 10] },
                 |mut cuts, token| {
                     cuts.add(token);
                     cuts

@@ -50,6 +50,7 @@ pub struct Memory {
     long: LongCache,
     heap: Heap,
     ids: Vec<u32>,
+    segments: Vec<u32>,
     size: Size,
 }
 
@@ -61,6 +62,7 @@ impl Memory {
             long: LongCache::with_bits(SMALL.long),
             heap: Heap::new(),
             ids: Vec::with_capacity(256),
+            segments: Vec::new(),
             size: SMALL,
         }
     }
@@ -95,6 +97,22 @@ impl Memory {
         ends: &[u32],
         sink: &mut impl Sink,
     ) -> Result<()> {
+        let mut segments = std::mem::take(&mut self.segments);
+        let split = cuts.is_some_and(|cuts| cuts.split(text, from, ends, &mut segments));
+        let result =
+            self.merge_turns(model, text, from, if split { &segments } else { ends }, sink);
+        self.segments = segments;
+        result
+    }
+
+    fn merge_turns(
+        &mut self,
+        model: &Model,
+        text: &[u8],
+        from: usize,
+        ends: &[u32],
+        sink: &mut impl Sink,
+    ) -> Result<()> {
         let mut start = from;
         let mut probes = [(NO_KEY, 0); TURN];
         let mut out = [0; TURN * IDS_MOST + 1];
@@ -118,7 +136,7 @@ impl Memory {
                 } else {
                     sink.take(&out[..count]);
                     count = 0;
-                    sink.take(self.merge(model, cuts, &text[start..end])?);
+                    sink.take(self.merge(model, &text[start..end])?);
                 }
                 start = end;
             }
@@ -131,28 +149,13 @@ impl Memory {
     ///
     /// # Errors
     /// As [`Model::merge`].
-    pub fn merge(&mut self, model: &Model, cuts: Option<&Cuts>, piece: &[u8]) -> Result<&[u32]> {
+    pub fn merge(&mut self, model: &Model, piece: &[u8]) -> Result<&[u32]> {
         self.ids.clear();
         self.ids.shrink_to(1 << 16);
-        if self.recall(piece) {
-            return Ok(&self.ids);
-        }
-        match cuts.filter(|_| !piece.is_ascii()) {
-            None => self.merge_new(model, piece)?,
-            Some(cuts) => {
-                let mut start = 0;
-                while start < piece.len() {
-                    let end = cuts.segment(piece, start);
-                    let segment = &piece[start..end];
-                    if segment.len() == piece.len() || !self.recall(segment) {
-                        self.merge_new(model, segment)?;
-                    }
-                    start = end;
-                }
-                // Not in the long cache: the segments are met more often than what they make up.
-                if self.ids.len() <= IDS_MOST {
-                    self.cache.insert(key(piece, 0, piece.len()), &self.ids);
-                }
+        if !self.recall(piece) {
+            model.merge(piece, &mut self.heap, &mut self.ids)?;
+            if !self.cache.insert(key(piece, 0, piece.len()), &self.ids) {
+                self.long.insert(piece, &self.ids);
             }
         }
         Ok(&self.ids)
@@ -170,22 +173,6 @@ impl Memory {
             Found::Nothing | Found::Far => {}
         }
         self.long.get(piece).map(|ids| self.ids.extend_from_slice(ids)).is_some()
-    }
-
-    /// Appends the ids of `piece` to `self.ids` and remembers them.
-    fn merge_new(&mut self, model: &Model, piece: &[u8]) -> Result<()> {
-        let before = self.ids.len();
-        model.merge(piece, &mut self.heap, &mut self.ids)?;
-        self.remember(piece, before);
-        Ok(())
-    }
-
-    /// Remembers `self.ids[from..]` for `piece`, where there is room for them.
-    fn remember(&mut self, piece: &[u8], from: usize) {
-        let ids = &self.ids[from..];
-        if !self.cache.insert(key(piece, 0, piece.len()), ids) {
-            self.long.insert(piece, ids);
-        }
     }
 }
 
@@ -216,7 +203,6 @@ mod tests {
         let vocab = Vocab::new(tokens).unwrap();
         let merges = vec![(97, 98), (256, 256)];
         let model = Model::from_merges(vocab, merges, false).unwrap();
-        let cuts = Cuts::new(&model);
         let (mut memory, mut heap) = (Memory::new(), Heap::new());
         for round in 0..3 {
             for n in 0..6000_usize {
@@ -224,7 +210,7 @@ mod tests {
                     ["ab".repeat(n % 31), n.to_string(), "\u{4e00}x".repeat(n % 3)].concat();
                 let mut expected = Vec::new();
                 model.merge(piece.as_bytes(), &mut heap, &mut expected).unwrap();
-                let ids = memory.merge(&model, cuts.as_ref(), piece.as_bytes()).unwrap();
+                let ids = memory.merge(&model, piece.as_bytes()).unwrap();
                 assert_eq!(ids, expected, "{piece}");
             }
             if round == 1 {
