@@ -5,6 +5,7 @@
 //! nothing is ever trusted to a hash alone. A new piece takes the first place of its line and pushes
 //! the older one to the second. Longer pieces and longer results go to [`super::long`].
 
+use super::huge;
 use crate::simd;
 
 /// The longest piece that is remembered, in bytes.
@@ -39,10 +40,15 @@ pub enum Found<'a> {
     Far,
 }
 
+/// One line of the processor's cache.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Line([Slot; 2]);
+
 /// Piece → ids, for short pieces.
 #[derive(Debug)]
 pub struct PieceCache {
-    lines: Vec<[Slot; 2]>,
+    lines: Vec<Line>,
     shift: u32,
 }
 
@@ -76,15 +82,13 @@ pub fn key(text: &[u8], start: usize, end: usize) -> u128 {
 impl PieceCache {
     /// An empty cache of 2 to the power of `bits` lines, 64 bytes each, all of it written here.
     pub fn with_bits(bits: u32) -> Self {
-        let mut lines = Vec::with_capacity(1 << bits);
-        lines.resize(1 << bits, [EMPTY; 2]);
-        Self { lines, shift: 64 - bits }
+        Self { lines: huge::filled(1 << bits, Line([EMPTY; 2])), shift: 64 - bits }
     }
 
     /// Makes room for 2 to the power of `bits` lines. What the cache holds stays.
     pub fn grow(&mut self, bits: u32) {
         let old = std::mem::replace(self, Self::with_bits(bits));
-        for [first, second] in old.lines {
+        for Line([first, second]) in old.lines {
             for slot in [second, first].into_iter().filter(|slot| slot.key != EMPTY.key) {
                 self.put(slot);
             }
@@ -114,14 +118,14 @@ impl PieceCache {
     /// The first place of `line`: ids and their number, if it is that of `key`.
     #[inline(always)]
     pub fn first(&self, line: u32, key: u128) -> Option<&[u32; IDS_MOST + 1]> {
-        let slot = &self.lines.get(line as usize)?[0];
+        let slot = &self.lines.get(line as usize)?.0[0];
         (slot.key == key && slot.ids[IDS_MOST] != FAR).then_some(&slot.ids)
     }
 
     /// The ids of `key`, or whether there were too many; makes it the first of its line.
     pub fn find(&mut self, key: u128) -> Found<'_> {
         let line = self.line(key);
-        let line = &mut self.lines[line as usize];
+        let Line(line) = &mut self.lines[line as usize];
         if line[0].key != key {
             if line[1].key != key {
                 return Found::Nothing;
@@ -152,7 +156,7 @@ impl PieceCache {
 
     fn put(&mut self, slot: Slot) {
         let line = self.line(slot.key);
-        let [first, second] = &mut self.lines[line as usize];
+        let Line([first, second]) = &mut self.lines[line as usize];
         if first.key != slot.key {
             *second = *first;
         }

@@ -3,6 +3,8 @@
 //!
 //! Two-way associative like that one, over slots of 128 bytes which hold the whole piece.
 
+use super::huge;
+
 /// The longest piece that is remembered, in bytes.
 pub const MOST: usize = 48;
 /// The most ids of a piece that are remembered.
@@ -16,6 +18,7 @@ struct Key {
 }
 
 #[derive(Debug, Clone, Copy)]
+#[repr(align(128))]
 struct Slot {
     key: Key,
     /// How many of `ids` there are.
@@ -53,9 +56,7 @@ impl Key {
 impl LongCache {
     /// An empty cache of 2 to the power of `bits` lines, 256 bytes each, all of it written here.
     pub fn with_bits(bits: u32) -> Self {
-        let mut lines = Vec::with_capacity(1 << bits);
-        lines.resize(1 << bits, [EMPTY; 2]);
-        Self { lines, shift: 64 - bits }
+        Self { lines: huge::filled(1 << bits, [EMPTY; 2]), shift: 64 - bits }
     }
 
     /// Makes room for 2 to the power of `bits` lines. What the cache holds stays.

@@ -12,6 +12,7 @@
 pub mod cache;
 pub mod cuts;
 pub mod heap;
+mod huge;
 pub mod long;
 pub mod memory;
 pub mod naive;
