@@ -19,19 +19,24 @@ A tour in ten lines:
 
 from bytepair import errors, patterns
 from bytepair._core import __version__
+from bytepair.alignment import Alignment
 from bytepair.corpora import sample_corpus
 from bytepair.counting import count_pieces
 from bytepair.counts import PieceCounts
 from bytepair.cutting import Chunk
 from bytepair.encodings import encoding_for_model, get_encoding, list_encodings
+from bytepair.healing import Healed
 from bytepair.progress import Progress
 from bytepair.report import MergeReport, TrainingReport
-from bytepair.streaming import StreamDecoder, StreamEncoder
+from bytepair.streaming import ByteStreamDecoder, StreamDecoder, StreamEncoder
 from bytepair.tokenizer import Tokenizer
 from bytepair.training import train, train_bpe, train_bpe_from_text
 
 __all__ = [
+    "Alignment",
+    "ByteStreamDecoder",
     "Chunk",
+    "Healed",
     "MergeReport",
     "PieceCounts",
     "Progress",

@@ -2,8 +2,8 @@
 
 In: a vocab with its merges, special tokens and a pattern. Out: `Tokenizer`, which encodes, decodes
 and counts. The work is done by the core (`bytepair._core.Tokenizer`), whose methods this class
-inherits, so a call costs no detour through Python; streams and cuts come from `bytepair.streaming`
-and `bytepair.cutting`. This module builds tokenizers and names them.
+inherits, so a call costs no detour through Python; streams, cuts, alignment and healing come from
+the modules of those names. This module builds tokenizers and names them.
 
 It does not read or write files (`bytepair.formats` does) and does not train (`bytepair.training`).
 """
@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair import _checks, _core
 from bytepair._parts import SpecialTokens, check_names, encoded, special_ids, without_special
-from bytepair.cutting import Cutting
+from bytepair.alignment import Aligning
+from bytepair.batches import Batches
 from bytepair.errors import ArgumentError, VocabError
+from bytepair.healing import Healing
 from bytepair.patterns import Pattern, regex
 from bytepair.streaming import Streaming
 from bytepair.vocab import VocabView
@@ -38,7 +40,7 @@ __all__ = ["Tokenizer"]
 Allowed = Iterable[str] | Literal["all"]
 
 
-class Tokenizer(Streaming, Cutting):
+class Tokenizer(Streaming, Aligning, Batches, Healing):
     """Turns text into ids and back.
 
     Instances are immutable, comparable, hashable and picklable, and safe to use from many threads

@@ -12,7 +12,10 @@
 mod convert;
 mod cutting;
 mod error;
+mod healing;
+mod many;
 mod model;
+mod sampling;
 mod stream;
 mod streaming;
 mod tokenizer;
@@ -28,13 +31,17 @@ mod _core {
     #[pymodule_export]
     use crate::cutting::{chunks, cut_out, decode_with_offsets, encode_with_offsets};
     #[pymodule_export]
+    use crate::healing::Beginnings;
+    #[pymodule_export]
+    use crate::many::{chunks_many, count_many, cut_out_many};
+    #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
     use crate::model::{pattern_name, pattern_names, pretokenize, resolve_pattern};
     #[pymodule_export]
     use crate::stream::EncodeIterator;
     #[pymodule_export]
-    use crate::streaming::{StreamDecoder, StreamEncoder};
+    use crate::streaming::{ByteStreamDecoder, StreamDecoder, StreamEncoder};
     #[pymodule_export]
     use crate::tokenizer::Tokenizer;
     #[pymodule_export]

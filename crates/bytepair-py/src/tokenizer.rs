@@ -11,8 +11,14 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString};
 
 use crate::convert::{self, Special, Surrogates, WORTH_DETACHING, choice, utf8};
 use crate::error::{OrRaise, raise};
+use crate::many::{count_many, count_one};
 use crate::model::Model;
+use crate::sampling;
 use crate::stream::EncodeIterator;
+use crate::train::Watcher;
+
+/// From this many bytes of text on, Ctrl-C is listened for.
+const WORTH_WATCHING: usize = 1 << 22;
 
 /// Turns text into ids and back. Immutable; safe to use from many threads at once.
 #[pyclass(frozen, subclass, module = "bytepair._core")]
@@ -55,9 +61,15 @@ impl Tokenizer {
         let text = utf8(text, surrogates)?;
         if text.len() < WORTH_DETACHING {
             self.core.encode(&text, policy, &mut ids).or_raise(py)?;
-        } else {
+        } else if text.len() < WORTH_WATCHING {
             ids.reserve(text.len() / 3);
             py.detach(|| self.core.encode(&text, policy, &mut ids)).or_raise(py)?;
+        } else {
+            ids.reserve(text.len() / 3);
+            let watcher = Watcher::new(None);
+            let watched = || self.core.encode_watched(&text, policy, &mut ids, &watcher);
+            let result = py.detach(watched);
+            watcher.result(py, result)?;
         }
         Ok(ids)
     }
@@ -125,6 +137,11 @@ impl Tokenizer {
     ///         not allowed. For text from strangers use `encode_ordinary`, or `allowed_special=()`.
     ///     errors: what to do with a lone surrogate: `"strict"` raises `UnicodeEncodeError`,
     ///         `"replace"` takes U+FFFD (and joins pairs), as tiktoken does.
+    ///     dropout: BPE-dropout (Provilkov et al., 2020): each merge is left out with this
+    ///         probability, from 0 to 1, so that a model sees many spellings of a word; 0 and `None`
+    ///         are exact, 1 gives single bytes. Needs `seed`.
+    ///     seed: an int from 0 to 2**64 - 1. The ids depend on text, rate and seed alone; give
+    ///         another for each text and epoch.
     ///
     /// Returns:
     ///     A list of int. Costs time in proportion to the text, whatever it is; the GIL is released
@@ -138,16 +155,22 @@ impl Tokenizer {
     /// >>> from bytepair import get_encoding
     /// >>> get_encoding("gpt2").encode("hello world<|endoftext|>")
     /// [31373, 995, 50256]
-    #[pyo3(signature = (text, *, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, text, *, allowed_special='all', disallowed_special=(), errors='strict')")]
+    #[pyo3(signature = (text, *, allowed_special = None, disallowed_special = None, errors = "strict", dropout = None, seed = None), text_signature = "($self, text, *, allowed_special='all', disallowed_special=(), errors='strict', dropout=None, seed=None)")]
     fn encode(
         &self,
         text: &Bound<'_, PyAny>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
+        dropout: Option<f64>,
+        seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<u32>> {
         let surrogates = Surrogates::parse(text.py(), errors)?;
         let special = self.special(text.py(), allowed_special, disallowed_special)?;
+        if dropout.is_some() || seed.is_some() {
+            let policy = special.get(&self.core);
+            return sampling::encode(&self.core, text, policy, surrogates, (dropout, seed));
+        }
         self.encode_with(text, special.get(&self.core), surrogates)
     }
 
@@ -204,8 +227,10 @@ impl Tokenizer {
         let items = convert::items(texts)?;
         let texts = convert::texts(&items, surrogates)?;
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        py.detach(|| batch::encode_batch(&self.core, &texts, special.get(&self.core), threads))
-            .or_raise(py)
+        let (policy, watcher) = (special.get(&self.core), Watcher::new(None));
+        let encode = || batch::encode_batch_watched(&self.core, &texts, policy, threads, &watcher);
+        let result = py.detach(encode);
+        watcher.result(py, result)
     }
 
     /// The number of ids of `text`: `len(encode(text))`, without making the list.
@@ -226,46 +251,27 @@ impl Tokenizer {
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
     ) -> PyResult<usize> {
-        let py = text.py();
-        let surrogates = Surrogates::parse(py, errors)?;
-        let special = self.special(py, allowed_special, disallowed_special)?;
-        let limit = convert::limit(py, limit)?;
-        let policy = special.get(&self.core);
-        let Ok(text) = text.cast::<PyString>() else {
-            let bytes = convert::bytes(text)?;
-            return py.detach(|| self.core.count_bytes(bytes, policy, limit)).or_raise(py);
-        };
-        let text = utf8(text, surrogates)?;
-        if text.len() < WORTH_DETACHING {
-            self.core.count(&text, policy, limit).or_raise(py)
-        } else {
-            py.detach(|| self.core.count(&text, policy, limit)).or_raise(py)
-        }
+        let special = self.special(text.py(), allowed_special, disallowed_special)?;
+        count_one(&self.core, text, special.get(&self.core), limit, errors)
     }
 
-    /// The number of ids of each text; arguments as in `encode_batch`.
+    /// The number of ids of each text; `limit` is as in `count`, the others as in `encode_batch`.
     ///
     /// >>> from bytepair import get_encoding
     /// >>> get_encoding("gpt2").count_batch(["hello", "hello world"])
     /// [1, 2]
-    #[pyo3(signature = (texts, *, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, texts, *, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
+    #[pyo3(signature = (texts, *, limit = None, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, texts, *, limit=None, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
     fn count_batch(
-        &self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         texts: &Bound<'_, PyAny>,
+        limit: Option<i64>,
         threads: Option<i64>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
     ) -> PyResult<Vec<usize>> {
-        let surrogates = Surrogates::parse(py, errors)?;
-        let special = self.special(py, allowed_special, disallowed_special)?;
-        let threads = convert::thread_count(py, threads)?;
-        let items = convert::items(texts)?;
-        let texts = convert::texts(&items, surrogates)?;
-        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        py.detach(|| batch::count_batch(&self.core, &texts, special.get(&self.core), threads))
-            .or_raise(py)
+        let (allowed, disallowed) = (allowed_special, disallowed_special);
+        count_many(slf, texts, limit, threads, allowed, disallowed, errors)
     }
 
     /// The ids of a text that comes in chunks (an open file, say), as they become certain.
@@ -377,7 +383,9 @@ impl Tokenizer {
         errors: &str,
     ) -> PyResult<Vec<Bound<'py, PyString>>> {
         let py = text.py();
-        let ids = self.encode(text, allowed_special, disallowed_special, errors)?;
+        let surrogates = Surrogates::parse(py, errors)?;
+        let special = self.special(py, allowed_special, disallowed_special)?;
+        let ids = self.encode_with(text, special.get(&self.core), surrogates)?;
         ids.into_iter()
             .map(|id| convert::text(py, self.core.token_bytes(id).unwrap_or_default(), "replace"))
             .collect()

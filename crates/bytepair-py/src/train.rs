@@ -15,19 +15,19 @@ use crate::error::{OrRaise, raise, to_python};
 use crate::model::Model;
 
 /// Tells a Python callable how far the work is, and lets Ctrl-C through.
-struct Watcher {
+pub(crate) struct Watcher {
     callback: Option<Py<PyAny>>,
     /// What stopped the work.
     stop: Mutex<Option<PyErr>>,
 }
 
 impl Watcher {
-    fn new(callback: Option<Py<PyAny>>) -> Self {
+    pub(crate) fn new(callback: Option<Py<PyAny>>) -> Self {
         Self { callback, stop: Mutex::new(None) }
     }
 
     /// The result, or the exception that stopped the work.
-    fn result<T>(self, py: Python<'_>, result: bytepair::Result<T>) -> PyResult<T> {
+    pub(crate) fn result<T>(self, py: Python<'_>, result: bytepair::Result<T>) -> PyResult<T> {
         let stop = self.stop.into_inner().unwrap_or_else(PoisonError::into_inner);
         result.map_err(|error| match (error, stop) {
             (Error::Interrupted, Some(stop)) => stop,

@@ -7,10 +7,14 @@
 //! The text is counted up to the word in which the limit is passed, at places where a cut changes no
 //! piece; what of that word fits is found by [`crate::longest`].
 
+use crate::breaks::Break;
 use crate::error::{Error, Result};
 use crate::longest::{Keep, Stretch};
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
+
+/// How many breaks of a kind are tried.
+const TRY_BREAKS: usize = 16;
 
 /// The steps in which a text is counted, in bytes; the last one finds the word.
 const STEPS: [usize; 3] = [1 << 12, 1 << 8, 1];
@@ -80,7 +84,9 @@ pub fn middle(
 /// Cuts `text` into chunks, each the longest that fits, of which each begins with as much of the end
 /// of the one before as has at most `overlap` ids.
 ///
-/// Where the overlap would leave no room for one more character there is none.
+/// Where the overlap would leave no room for one more character there is none. With `prefer`, a chunk
+/// that does not reach the end of the text ends at the last break in it of the first of these kinds
+/// of which it has one.
 ///
 /// # Errors
 /// [`Error::Value`] when `overlap` is not below `most` or when a character alone has more than
@@ -91,8 +97,8 @@ pub fn chunks(
     policy: &Policy,
     most: usize,
     overlap: usize,
+    prefer: &[Break],
 ) -> Result<Vec<(usize, usize)>> {
-    tokenizer.refuse_normalizer()?;
     if overlap >= most {
         return Err(Error::Value(format!(
             "overlap is {overlap} and max_tokens is {most}; overlap must be less, so that each \
@@ -113,6 +119,9 @@ pub fn chunks(
         if end <= done {
             return Err(cutter.too_long(text, start, most)?);
         }
+        if end < text.len() {
+            end = cutter.preferred(text, (start, end), done, most, prefer)?;
+        }
         chunks.push((start, end));
         done = end;
         start =
@@ -124,6 +133,27 @@ pub fn chunks(
 impl Cutter<'_> {
     fn count(&self, text: &str, limit: usize) -> Result<usize> {
         self.tokenizer.count(text, self.policy, Some(limit))
+    }
+
+    /// The end of the chunk `start..end`, moved back to a break behind `done` if there is one.
+    fn preferred(
+        &self,
+        text: &str,
+        (start, end): (usize, usize),
+        done: usize,
+        most: usize,
+        prefer: &[Break],
+    ) -> Result<usize> {
+        for kind in prefer {
+            let breaks = kind.before(text, end).take_while(|&at| at > done);
+            // Less text may be more tokens, though hardly ever.
+            for at in breaks.take(TRY_BREAKS) {
+                if at == end || self.count(&text[start..at], most)? <= most {
+                    return Ok(at);
+                }
+            }
+        }
+        Ok(end)
     }
 
     fn too_long(&self, text: &str, at: usize, most: usize) -> Result<Error> {

@@ -13,17 +13,21 @@
 //! | pretokenize | [`pretokenize`] |
 //! | merge | [`merge`] |
 //! | encode, decode, count | [`tokenizer`], many texts at once: [`batch`], chunk by chunk: [`stream`], |
-//! | | id by id: [`stream_decode`], with places: [`offsets`], up to a limit: [`cut`] |
+//! | | id by id: [`stream_decode`], with places: [`offsets`], up to a limit: [`cut`], |
+//! | | at an end that text to come may change: [`healing`] |
 //! | count, learn | [`train`] |
 //!
 //! Results depend on arguments alone: never on threads, hash order, chunking or run.
 
 mod any_bytes;
 pub mod batch;
+pub mod breaks;
 pub mod bundle;
 mod canonical;
 pub mod cut;
+mod dropout;
 pub mod error;
+pub mod healing;
 mod longest;
 pub mod merge;
 pub mod normalize;
@@ -38,5 +42,6 @@ pub mod stream_decode;
 pub mod tokenizer;
 pub mod train;
 pub mod vocab;
+mod watched;
 
 pub use error::{Error, Result};

@@ -8,9 +8,11 @@
 //! wins on short pieces; [`heap`] takes O(n log n) and bounds the worst case; [`naive`] is the
 //! definition they are tested against. [`memory`] remembers pieces, short ones in [`cache`] and longer
 //! ones in [`long`], and merges those it does not know; [`cuts`] makes fewer and shorter of them.
+//! [`dropout`] is another thing: merging by chance, where that is asked for.
 
 pub mod cache;
 pub mod cuts;
+pub mod dropout;
 pub mod heap;
 mod huge;
 pub mod long;

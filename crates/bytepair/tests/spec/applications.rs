@@ -129,7 +129,7 @@ fn cuts() {
         let (start, end) = cut::middle(&tokenizer, text, everything, case.most).unwrap();
         assert_eq!(format!("{}{}", &text[..start], &text[end..]), case.middle, "{}", case.name);
         if let Some(chunks) = case.chunks {
-            let spans = cut::chunks(&tokenizer, text, everything, case.most, 0).unwrap();
+            let spans = cut::chunks(&tokenizer, text, everything, case.most, 0, &[]).unwrap();
             let texts: Vec<&str> = spans.iter().map(|&(start, end)| &text[start..end]).collect();
             assert_eq!(texts, chunks, "{}", case.name);
         }
