@@ -23,6 +23,7 @@ fast half of the package: it is the definition the fast half is tested against. 
 """
 
 from .bytemap import bytes_to_unicode
+from .dropout import chances, merge_with_dropout
 from .merge import merge_by_pairs, merge_by_ranks, merge_word
 from .pretokenize import CL100K, GPT2, O200K, PATTERNS, pretokenize
 from .rules import Rules, build_vocab
@@ -43,11 +44,13 @@ __all__ = [
     "Rules",
     "build_vocab",
     "bytes_to_unicode",
+    "chances",
     "count_pretokens",
     "learn_merges",
     "learn_merges_slowly",
     "merge_by_pairs",
     "merge_by_ranks",
+    "merge_with_dropout",
     "merge_word",
     "pretokenize",
     "split_on_special_tokens",
