@@ -330,12 +330,20 @@ class Tokenizer(Streaming, Aligning, Batches, Healing):
         return f"<Tokenizer {name}{self.vocab_size} tokens{special}{described}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from bytepair.encodings import is_bundled
+        from bytepair import encodings
 
-        if self.name is not None and is_bundled(self):
-            from bytepair.encodings import get_encoding
-
-            return get_encoding, (self.name,)
+        if self.name is not None and encodings.is_bundled(self):
+            return encodings.get_encoding, (self.name,)
+        table = encodings.table_of(self._model)
+        if table is not None:
+            parts = {
+                "pattern": self._pattern,
+                "name": self.name,
+                "aliases": self._special_aliases,
+                "added_tokens": self.added_tokens,
+                "normalizer": self.normalizer,
+            }
+            return encodings.from_table, (table, self._special_names, parts)
         from bytepair.formats import native
 
         return native.loads, (native.dumps(self),)

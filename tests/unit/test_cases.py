@@ -168,7 +168,13 @@ def test_case_110_and_116_pickles(tokenizer):
 
 def test_pickles_of_bundled_encodings_are_small():
     for name in bytepair.list_encodings():
-        assert len(pickle.dumps(bytepair.get_encoding(name))) < 100
+        encoding = bytepair.get_encoding(name)
+        assert len(pickle.dumps(encoding)) < 100
+        chat = encoding.with_special_tokens(["<|user|>"])
+        data = pickle.dumps(chat)
+        assert len(data) < 1_000 + 40 * len(encoding.special_tokens)
+        assert pickle.loads(data) == chat
+        assert pickle.loads(data).fingerprint == chat.fingerprint
 
 
 def test_case_113_batches_before_and_after_a_fork():
