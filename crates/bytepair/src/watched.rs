@@ -8,7 +8,6 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::merge::cache::IDS_MOST;
 use crate::sink::{Count, Sink};
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
@@ -58,11 +57,6 @@ impl<S: Sink> Sink for Watched<'_, '_, S> {
     #[inline]
     fn take(&mut self, ids: &[u32]) {
         self.sink.take(ids);
-    }
-
-    #[inline]
-    fn take_few(&mut self, ids: &[u32; IDS_MOST], len: usize) {
-        self.sink.take_few(ids, len);
     }
 
     fn is_full(&self) -> bool {
