@@ -191,6 +191,18 @@ def test_case_113_batches_before_and_after_a_fork():
     child.join()
 
 
+def test_case_146_ids_that_are_none():
+    for ids, says in [
+        ([-1], "unknown id -1 at position 0"),
+        ([0, 2**32], "unknown id 4294967296 at position 1"),
+        ([0] * 600_000 + [60_000], "unknown id 60000 at position 600000"),
+    ]:
+        with pytest.raises(errors.UnknownTokenError, match=says):
+            GPT2.decode(ids)
+    with pytest.raises(TypeError, match="ids must be int, not str"):
+        GPT2.decode(["a"])
+
+
 def test_case_142_145_and_178_the_vocab_is_bytes():
     for encoding, size in [(CL100K, 100_277), (O200K, 200_019), (GPT2, 50_257)]:
         assert encoding.vocab_size == size

@@ -11,6 +11,7 @@
 
 mod convert;
 mod cutting;
+mod decoding;
 mod error;
 mod healing;
 mod many;

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString};
 
 use crate::convert::{self, Special, Surrogates, WORTH_DETACHING, choice, utf8};
+use crate::decoding::decode;
 use crate::error::{OrRaise, raise};
 use crate::many::{count_many, count_one};
 use crate::model::Model;
@@ -83,14 +84,6 @@ impl Tokenizer {
             py,
             self.core.special().iter().filter(|&(token, id)| keep(token, id)).collect(),
         )
-    }
-
-    fn decoded(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-        let py = ids.py();
-        let ids = convert::ids(ids)?;
-        let mut bytes = Vec::with_capacity(ids.len() * 4);
-        self.core.decode(&ids, &mut bytes).or_raise(py)?;
-        Ok(bytes)
     }
 }
 
@@ -310,7 +303,7 @@ impl Tokenizer {
     /// 'hello world'
     #[pyo3(signature = (ids, *, errors = "replace"))]
     fn decode<'py>(&self, ids: &Bound<'py, PyAny>, errors: &str) -> PyResult<Bound<'py, PyString>> {
-        convert::text(ids.py(), &self.decoded(ids)?, errors)
+        convert::text(ids.py(), &decode(&self.core, ids)?, errors)
     }
 
     /// The bytes of `ids`, exactly. Raises `UnknownTokenError` as `decode`.
@@ -319,7 +312,7 @@ impl Tokenizer {
     /// >>> get_encoding("cl100k_base").decode_bytes([9468, 239])
     /// b'\xf0\x9f\x91'
     fn decode_bytes<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(ids.py(), &self.decoded(ids)?))
+        Ok(PyBytes::new(ids.py(), &decode(&self.core, ids)?))
     }
 
     /// The text of each sequence of ids; `errors` and what is raised are as in `decode`.
