@@ -184,7 +184,6 @@ class Tokenizer:
         self,
         texts: Iterable[str],
         *,
-        limit: int | None = None,
         threads: int | None = None,
         allowed_special: _Allowed = "all",
         disallowed_special: _Allowed = (),

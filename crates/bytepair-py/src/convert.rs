@@ -8,7 +8,7 @@ use bytepair::special::{Choice, Policy};
 use bytepair::tokenizer;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyString};
 
 use crate::error::raise;
 
@@ -161,25 +161,11 @@ pub(crate) fn id_dict<'py>(
 
 /// Ids from any iterable of integers.
 pub(crate) fn ids(values: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-    if let Ok(list) = values.cast_exact::<PyList>() {
-        let mut ids = Vec::with_capacity(list.len());
-        for (index, value) in list.iter().enumerate() {
-            ids.push(id(&value, index)?);
-            interruptible(values.py(), index)?;
-        }
-        return Ok(ids);
-    }
     let mut ids = Vec::with_capacity(values.len().unwrap_or(0));
     for (index, value) in values.try_iter()?.enumerate() {
         ids.push(id(&value?, index)?);
-        interruptible(values.py(), index)?;
     }
     Ok(ids)
-}
-
-/// Lets Ctrl-C through, once in a while of a long loop.
-fn interruptible(py: Python<'_>, index: usize) -> PyResult<()> {
-    if (index + 1).is_multiple_of(1 << 20) { py.check_signals() } else { Ok(()) }
 }
 
 /// One id, at position `index` of the ids given.

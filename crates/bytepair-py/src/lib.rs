@@ -11,7 +11,6 @@
 
 mod convert;
 mod cutting;
-mod decoding;
 mod error;
 mod healing;
 mod many;

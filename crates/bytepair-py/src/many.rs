@@ -1,38 +1,27 @@
-//! Counting, and the batch forms of counting and cutting: functions that the methods call.
+//! The batch forms of encoding, counting and cutting: functions that the methods call.
 
 use bytepair::special::Policy;
-use bytepair::{batch, cut, tokenizer};
+use bytepair::{cut, each, tokenizer};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
 
-use crate::convert::{self, Surrogates, WORTH_DETACHING, utf8};
+use crate::convert::{self, Surrogates};
 use crate::cutting::{Chunked, Span, in_characters, kinds, side_named};
-use crate::error::OrRaise;
 use crate::tokenizer::Tokenizer;
-use crate::train::Watcher;
+use crate::train::watched;
 
-/// The number of ids of a text or of bytes, or the limit plus one.
-pub(crate) fn count_one(
+/// The ids of each text.
+pub(crate) fn encode_many(
     core: &tokenizer::Tokenizer,
-    text: &Bound<'_, PyAny>,
+    py: Python<'_>,
+    texts: &[&str],
     policy: &Policy,
-    limit: Option<i64>,
-    errors: &str,
-) -> PyResult<usize> {
-    let py = text.py();
-    let surrogates = Surrogates::parse(py, errors)?;
-    let limit = convert::limit(py, limit)?;
-    let Ok(text) = text.cast::<PyString>() else {
-        let bytes = convert::bytes(text)?;
-        return py.detach(|| core.count_bytes(bytes, policy, limit)).or_raise(py);
+    threads: usize,
+) -> PyResult<Vec<Vec<u32>>> {
+    let work = |text: &str| {
+        let mut ids = Vec::new();
+        core.encode(text, policy, &mut ids).map(|()| ids)
     };
-    let text = utf8(text, surrogates)?;
-    if text.len() < WORTH_DETACHING {
-        return core.count(&text, policy, limit).or_raise(py);
-    }
-    let watcher = Watcher::new(None);
-    let result = py.detach(|| core.count_watched(&text, policy, limit, &watcher));
-    watcher.result(py, result)
+    watched(py, |watch| each::map(texts, threads, watch, work))
 }
 
 /// The number of ids of each text, or the limit plus one.
@@ -111,7 +100,5 @@ fn on_texts<R: Send>(
     let items = convert::items(texts)?;
     let texts = convert::texts(&items, surrogates)?;
     let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-    let watcher = Watcher::new(None);
-    let result = py.detach(|| batch::map(&texts, threads, &watcher, work));
-    watcher.result(py, result)
+    watched(py, |watch| each::map(&texts, threads, watch, work))
 }

@@ -10,16 +10,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString};
 
 use crate::convert::{self, Special, Surrogates, WORTH_DETACHING, choice, utf8};
-use crate::decoding::decode;
 use crate::error::{OrRaise, raise};
-use crate::many::{count_many, count_one};
+use crate::many::encode_many;
 use crate::model::Model;
 use crate::sampling;
 use crate::stream::EncodeIterator;
-use crate::train::Watcher;
-
-/// From this many bytes of text on, Ctrl-C is listened for.
-const WORTH_WATCHING: usize = 1 << 22;
+use crate::train::watched;
 
 /// Turns text into ids and back. Immutable; safe to use from many threads at once.
 #[pyclass(frozen, subclass, module = "bytepair._core")]
@@ -62,15 +58,9 @@ impl Tokenizer {
         let text = utf8(text, surrogates)?;
         if text.len() < WORTH_DETACHING {
             self.core.encode(&text, policy, &mut ids).or_raise(py)?;
-        } else if text.len() < WORTH_WATCHING {
-            ids.reserve(text.len() / 3);
-            py.detach(|| self.core.encode(&text, policy, &mut ids)).or_raise(py)?;
         } else {
             ids.reserve(text.len() / 3);
-            let watcher = Watcher::new(None);
-            let watched = || self.core.encode_watched(&text, policy, &mut ids, &watcher);
-            let result = py.detach(watched);
-            watcher.result(py, result)?;
+            watched(py, |watch| self.core.encode_watched(&text, policy, &mut ids, watch))?;
         }
         Ok(ids)
     }
@@ -84,6 +74,14 @@ impl Tokenizer {
             py,
             self.core.special().iter().filter(|&(token, id)| keep(token, id)).collect(),
         )
+    }
+
+    fn decoded(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+        let py = ids.py();
+        let ids = convert::ids(ids)?;
+        let mut bytes = Vec::with_capacity(ids.len() * 4);
+        self.core.decode(&ids, &mut bytes).or_raise(py)?;
+        Ok(bytes)
     }
 }
 
@@ -220,10 +218,7 @@ impl Tokenizer {
         let items = convert::items(texts)?;
         let texts = convert::texts(&items, surrogates)?;
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        let (policy, watcher) = (special.get(&self.core), Watcher::new(None));
-        let encode = || batch::encode_batch_watched(&self.core, &texts, policy, threads, &watcher);
-        let result = py.detach(encode);
-        watcher.result(py, result)
+        encode_many(&self.core, py, &texts, special.get(&self.core), threads)
     }
 
     /// The number of ids of `text`: `len(encode(text))`, without making the list.
@@ -244,27 +239,46 @@ impl Tokenizer {
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
     ) -> PyResult<usize> {
-        let special = self.special(text.py(), allowed_special, disallowed_special)?;
-        count_one(&self.core, text, special.get(&self.core), limit, errors)
+        let py = text.py();
+        let surrogates = Surrogates::parse(py, errors)?;
+        let special = self.special(py, allowed_special, disallowed_special)?;
+        let limit = convert::limit(py, limit)?;
+        let policy = special.get(&self.core);
+        let Ok(text) = text.cast::<PyString>() else {
+            let bytes = convert::bytes(text)?;
+            return py.detach(|| self.core.count_bytes(bytes, policy, limit)).or_raise(py);
+        };
+        let text = utf8(text, surrogates)?;
+        if text.len() < WORTH_DETACHING {
+            self.core.count(&text, policy, limit).or_raise(py)
+        } else {
+            watched(py, |watch| self.core.count_watched(&text, policy, limit, watch))
+        }
     }
 
-    /// The number of ids of each text; `limit` is as in `count`, the others as in `encode_batch`.
+    /// The number of ids of each text; arguments as in `encode_batch`.
     ///
     /// >>> from bytepair import get_encoding
     /// >>> get_encoding("gpt2").count_batch(["hello", "hello world"])
     /// [1, 2]
-    #[pyo3(signature = (texts, *, limit = None, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, texts, *, limit=None, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
+    #[pyo3(signature = (texts, *, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, texts, *, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
     fn count_batch(
-        slf: &Bound<'_, Self>,
+        &self,
+        py: Python<'_>,
         texts: &Bound<'_, PyAny>,
-        limit: Option<i64>,
         threads: Option<i64>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
     ) -> PyResult<Vec<usize>> {
-        let (allowed, disallowed) = (allowed_special, disallowed_special);
-        count_many(slf, texts, limit, threads, allowed, disallowed, errors)
+        let surrogates = Surrogates::parse(py, errors)?;
+        let special = self.special(py, allowed_special, disallowed_special)?;
+        let threads = convert::thread_count(py, threads)?;
+        let items = convert::items(texts)?;
+        let texts = convert::texts(&items, surrogates)?;
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        py.detach(|| batch::count_batch(&self.core, &texts, special.get(&self.core), threads))
+            .or_raise(py)
     }
 
     /// The ids of a text that comes in chunks (an open file, say), as they become certain.
@@ -303,7 +317,7 @@ impl Tokenizer {
     /// 'hello world'
     #[pyo3(signature = (ids, *, errors = "replace"))]
     fn decode<'py>(&self, ids: &Bound<'py, PyAny>, errors: &str) -> PyResult<Bound<'py, PyString>> {
-        convert::text(ids.py(), &decode(&self.core, ids)?, errors)
+        convert::text(ids.py(), &self.decoded(ids)?, errors)
     }
 
     /// The bytes of `ids`, exactly. Raises `UnknownTokenError` as `decode`.
@@ -312,7 +326,7 @@ impl Tokenizer {
     /// >>> get_encoding("cl100k_base").decode_bytes([9468, 239])
     /// b'\xf0\x9f\x91'
     fn decode_bytes<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(ids.py(), &decode(&self.core, ids)?))
+        Ok(PyBytes::new(ids.py(), &self.decoded(ids)?))
     }
 
     /// The text of each sequence of ids; `errors` and what is raised are as in `decode`.
@@ -376,9 +390,7 @@ impl Tokenizer {
         errors: &str,
     ) -> PyResult<Vec<Bound<'py, PyString>>> {
         let py = text.py();
-        let surrogates = Surrogates::parse(py, errors)?;
-        let special = self.special(py, allowed_special, disallowed_special)?;
-        let ids = self.encode_with(text, special.get(&self.core), surrogates)?;
+        let ids = self.encode(text, allowed_special, disallowed_special, errors, None, None)?;
         ids.into_iter()
             .map(|id| convert::text(py, self.core.token_bytes(id).unwrap_or_default(), "replace"))
             .collect()

@@ -15,19 +15,19 @@ use crate::error::{OrRaise, raise, to_python};
 use crate::model::Model;
 
 /// Tells a Python callable how far the work is, and lets Ctrl-C through.
-pub(crate) struct Watcher {
+struct Watcher {
     callback: Option<Py<PyAny>>,
     /// What stopped the work.
     stop: Mutex<Option<PyErr>>,
 }
 
 impl Watcher {
-    pub(crate) fn new(callback: Option<Py<PyAny>>) -> Self {
+    fn new(callback: Option<Py<PyAny>>) -> Self {
         Self { callback, stop: Mutex::new(None) }
     }
 
     /// The result, or the exception that stopped the work.
-    pub(crate) fn result<T>(self, py: Python<'_>, result: bytepair::Result<T>) -> PyResult<T> {
+    fn result<T>(self, py: Python<'_>, result: bytepair::Result<T>) -> PyResult<T> {
         let stop = self.stop.into_inner().unwrap_or_else(PoisonError::into_inner);
         result.map_err(|error| match (error, stop) {
             (Error::Interrupted, Some(stop)) => stop,
@@ -55,6 +55,16 @@ impl Watch for Watcher {
             }
         }
     }
+}
+
+/// Does `work` without the GIL, and lets Ctrl-C through where it asks.
+pub(crate) fn watched<R: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&dyn Watch) -> bytepair::Result<R> + Send,
+) -> PyResult<R> {
+    let watcher = Watcher::new(None);
+    let result = py.detach(|| work(&watcher));
+    watcher.result(py, result)
 }
 
 /// How often each piece occurs.

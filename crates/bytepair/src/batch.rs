@@ -6,14 +6,12 @@
 
 use std::num::NonZero;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
-use crate::train::{NoWatch, Watch};
-use crate::watched::Pulse;
 
 /// Below this many bytes in all, starting a thread costs more than it saves.
 const WORTH_A_THREAD: usize = 1 << 16;
@@ -38,22 +36,8 @@ pub fn encode_batch(
     policy: &Policy,
     threads: usize,
 ) -> Result<Vec<Vec<u32>>> {
-    encode_batch_watched(tokenizer, texts, policy, threads, &NoWatch)
-}
-
-/// [`encode_batch`] that `watch` can stop.
-///
-/// # Errors
-/// As [`encode_batch`], and [`Error::Interrupted`].
-pub fn encode_batch_watched(
-    tokenizer: &Tokenizer,
-    texts: &[&str],
-    policy: &Policy,
-    threads: usize,
-    watch: &dyn Watch,
-) -> Result<Vec<Vec<u32>>> {
     let total = texts.iter().map(|text| text.len()).sum();
-    map(texts, threads, watch, |text| {
+    map(texts, threads, |text| {
         let mut ids = Vec::new();
         tokenizer.encode_among(text, total, policy, &mut ids).map(|()| ids)
     })
@@ -69,48 +53,35 @@ pub fn count_batch(
     policy: &Policy,
     threads: usize,
 ) -> Result<Vec<usize>> {
-    map(texts, threads, &NoWatch, |text| tokenizer.count(text, policy, None))
+    map(texts, threads, |text| tokenizer.count(text, policy, None))
 }
 
-/// What `work` gives for each text, in order.
-///
-/// The watch is asked by the calling thread, between texts.
-///
-/// # Errors
-/// Of the texts that fail, the first one's error; [`Error::Interrupted`].
-pub fn map<R: Send>(
+fn map<R: Send>(
     texts: &[&str],
     threads: usize,
-    watch: &dyn Watch,
     work: impl Fn(&str) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     let bytes: usize = texts.iter().map(|text| text.len()).sum();
     let threads = threads.min(THREADS_MOST).min(texts.len()).min(bytes / WORTH_A_THREAD + 1);
-    let pulse = Pulse::new(watch);
     if threads <= 1 {
-        let one = |text: &&str| if pulse.stops() { Err(Error::Interrupted) } else { work(text) };
-        return texts.iter().map(one).collect();
+        return texts.iter().map(|text| work(text)).collect();
     }
     let next = AtomicUsize::new(0);
-    let stop = AtomicBool::new(false);
     let mut results: Vec<Option<Result<R>>> = texts.iter().map(|_| None).collect();
-    let worker = |stops: &dyn Fn() -> bool| {
+    let worker = || {
         let mut done = Vec::new();
-        while !stops() {
+        loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(text) = texts.get(index) else { break };
+            let Some(text) = texts.get(index) else { return done };
             done.push((index, work(text)));
         }
-        done
     };
     thread::scope(|scope| {
         // Where the system refuses a thread, fewer do the work.
-        let other = || worker(&|| stop.load(Ordering::Relaxed));
         let others: Vec<_> = (1..threads)
-            .map_while(|_| thread::Builder::new().spawn_scoped(scope, other).ok())
+            .map_while(|_| thread::Builder::new().spawn_scoped(scope, worker).ok())
             .collect();
-        let mut all = worker(&|| pulse.stops());
-        stop.store(pulse.stopped(), Ordering::Relaxed);
+        let mut all = worker();
         for other in others {
             match other.join() {
                 Ok(done) => all.extend(done),
@@ -121,8 +92,5 @@ pub fn map<R: Send>(
             results[index] = Some(result);
         }
     });
-    if pulse.stopped() {
-        return Err(Error::Interrupted);
-    }
     results.into_iter().map(|result| result.expect("every index was handed out")).collect()
 }

@@ -26,6 +26,7 @@ pub mod bundle;
 mod canonical;
 pub mod cut;
 mod dropout;
+pub mod each;
 pub mod error;
 pub mod healing;
 mod longest;
