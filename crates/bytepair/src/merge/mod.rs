@@ -6,17 +6,17 @@
 //!
 //! Every engine gives the same ids and they differ in cost only: [`scan`] rescans a flat array and
 //! wins on short pieces; [`heap`] takes O(n log n) and bounds the worst case; [`naive`] is the
-//! definition they are tested against. [`memory`] remembers pieces, short ones in [`cache`] and longer
-//! ones in [`long`], and merges those it does not know; [`cuts`] makes fewer and shorter of them.
+//! definition they are tested against. [`memory`] remembers pieces in [`cache`] and merges those it
+//! does not know; [`cuts`] makes fewer and shorter of them.
 
 pub mod cache;
 pub mod cuts;
 pub mod heap;
 mod huge;
-pub mod long;
 pub mod memory;
 pub mod naive;
 pub mod scan;
+mod store;
 pub mod table;
 
 use crate::error::{Error, Result};
