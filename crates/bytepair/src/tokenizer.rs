@@ -259,10 +259,11 @@ impl Tokenizer {
 
     /// Encodes text without special tokens, as it is after the normalizer.
     fn encode_normal(&self, span: &str, scratch: &mut Scratch, sink: &mut impl Sink) -> Result<()> {
+        let cuts = self.cuts.get().and_then(Option::as_ref);
         let mut from = 0;
         while from < span.len() && !sink.is_full() {
             scratch.ends.clear();
-            let next = self.pretokenizer.chunk(span, from, &mut scratch.ends)?;
+            let next = self.pretokenizer.chunk_parted(cuts, span, from, &mut scratch.ends)?;
             self.merge_pieces(span.as_bytes(), from, scratch, sink)?;
             from = next;
         }
@@ -327,8 +328,7 @@ impl Tokenizer {
         scratch: &mut Scratch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let cuts = self.cuts.get().and_then(Option::as_ref);
-        scratch.memory.merge_all(&self.model, cuts, span, from, &scratch.ends, sink)
+        scratch.memory.merge_all(&self.model, span, from, &scratch.ends, sink)
     }
 
     /// The bytes of a token, special or not.

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Model;
 use super::cache::{IDS_MOST, NO_KEY, PieceCache, key};
-use super::cuts::Cuts;
 use super::heap::Heap;
 use crate::error::Result;
 use crate::sink::Sink;
@@ -50,7 +49,6 @@ pub struct Memory {
     cache: PieceCache,
     heap: Heap,
     ids: Vec<u32>,
-    segments: Vec<u32>,
     size: Size,
 }
 
@@ -61,7 +59,6 @@ impl Memory {
             cache: PieceCache::with_bits(SMALL.lines, SMALL.words),
             heap: Heap::new(),
             ids: Vec::with_capacity(256),
-            segments: Vec::new(),
             size: SMALL,
         }
     }
@@ -87,23 +84,6 @@ impl Memory {
     /// # Errors
     /// As [`Model::merge`].
     pub(crate) fn merge_all(
-        &mut self,
-        model: &Model,
-        cuts: Option<&Cuts>,
-        text: &[u8],
-        from: usize,
-        ends: &[u32],
-        sink: &mut impl Sink,
-    ) -> Result<()> {
-        let mut segments = std::mem::take(&mut self.segments);
-        let split = cuts.is_some_and(|cuts| cuts.split(text, from, ends, &mut segments));
-        let result =
-            self.merge_turns(model, text, from, if split { &segments } else { ends }, sink);
-        self.segments = segments;
-        result
-    }
-
-    fn merge_turns(
         &mut self,
         model: &Model,
         text: &[u8],
