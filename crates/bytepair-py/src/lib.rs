@@ -12,6 +12,7 @@
 mod convert;
 mod cutting;
 mod error;
+mod ints;
 mod model;
 mod stream;
 mod streaming;

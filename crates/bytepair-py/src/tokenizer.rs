@@ -11,6 +11,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString};
 
 use crate::convert::{self, Special, Surrogates, WORTH_DETACHING, choice, utf8};
 use crate::error::{OrRaise, raise};
+use crate::ints;
 use crate::model::Model;
 use crate::stream::EncodeIterator;
 
@@ -139,16 +140,16 @@ impl Tokenizer {
     /// >>> get_encoding("gpt2").encode("hello world<|endoftext|>")
     /// [31373, 995, 50256]
     #[pyo3(signature = (text, *, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, text, *, allowed_special='all', disallowed_special=(), errors='strict')")]
-    fn encode(
+    fn encode<'py>(
         &self,
-        text: &Bound<'_, PyAny>,
+        text: &Bound<'py, PyAny>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
-    ) -> PyResult<Vec<u32>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let surrogates = Surrogates::parse(text.py(), errors)?;
         let special = self.special(text.py(), allowed_special, disallowed_special)?;
-        self.encode_with(text, special.get(&self.core), surrogates)
+        ints::list(text.py(), &self.encode_with(text, special.get(&self.core), surrogates)?)
     }
 
     /// The ids of `text`, special tokens taken as plain text: for text from strangers.
@@ -159,9 +160,13 @@ impl Tokenizer {
     /// >>> get_encoding("gpt2").encode_ordinary("<|endoftext|>")
     /// [27, 91, 437, 1659, 5239, 91, 29]
     #[pyo3(signature = (text, *, errors = "strict"))]
-    fn encode_ordinary(&self, text: &Bound<'_, PyAny>, errors: &str) -> PyResult<Vec<u32>> {
+    fn encode_ordinary<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyList>> {
         let surrogates = Surrogates::parse(text.py(), errors)?;
-        self.encode_with(text, self.core.plain(), surrogates)
+        ints::list(text.py(), &self.encode_with(text, self.core.plain(), surrogates)?)
     }
 
     /// The ids of `text` as native-endian u32 or u16, in one buffer.
@@ -377,7 +382,9 @@ impl Tokenizer {
         errors: &str,
     ) -> PyResult<Vec<Bound<'py, PyString>>> {
         let py = text.py();
-        let ids = self.encode(text, allowed_special, disallowed_special, errors)?;
+        let surrogates = Surrogates::parse(py, errors)?;
+        let special = self.special(py, allowed_special, disallowed_special)?;
+        let ids = self.encode_with(text, special.get(&self.core), surrogates)?;
         ids.into_iter()
             .map(|id| convert::text(py, self.core.token_bytes(id).unwrap_or_default(), "replace"))
             .collect()
