@@ -18,7 +18,7 @@ A tour in ten lines:
 """
 
 from bytepair import errors, patterns
-from bytepair._core import __version__
+from bytepair._core import Tokens, __version__
 from bytepair.corpora import sample_corpus
 from bytepair.counting import count_pieces
 from bytepair.counts import PieceCounts
@@ -38,6 +38,7 @@ __all__ = [
     "StreamDecoder",
     "StreamEncoder",
     "Tokenizer",
+    "Tokens",
     "TrainingReport",
     "__version__",
     "count_pieces",

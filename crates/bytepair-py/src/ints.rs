@@ -4,6 +4,7 @@
 //! below [`KEPT`] are made once for a process, [`PAGE`] neighbours at a time, and shared afterwards.
 //! Bounded: 40 bytes for each id of a page that was used, 10 MiB if all of them were.
 
+use bytepair::rows::Rows;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList};
@@ -19,9 +20,7 @@ static PAGES: [PyOnceLock<Box<Page>>; KEPT / PAGE] = [const { PyOnceLock::new() 
 
 #[cold]
 fn fill<'a>(py: Python<'_>, slot: &'a PyOnceLock<Box<Page>>, first: usize) -> &'a Page {
-    slot.get_or_init(py, || {
-        Box::new(std::array::from_fn(|at| PyInt::new(py, first + at).unbind()))
-    })
+    slot.get_or_init(py, || Box::new(std::array::from_fn(|at| PyInt::new(py, first + at).unbind())))
 }
 
 /// `id` as a Python integer.
@@ -39,4 +38,42 @@ pub(crate) fn int(py: Python<'_>, id: u32) -> Bound<'_, PyInt> {
 /// `ids` as a list.
 pub(crate) fn list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
     PyList::new(py, ids.iter().map(|&id| int(py, id)))
+}
+
+/// What gives one list of several slices: it knows how many there are.
+struct Joined<'a, I> {
+    items: I,
+    slices: &'a [&'a [u32]],
+}
+
+impl<I: Iterator> Iterator for Joined<'_, I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        self.items.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let len = self.slices.iter().map(|slice| slice.len()).sum();
+        (len, Some(len))
+    }
+}
+
+/// The ids of `slices`, one behind the other, as a list.
+pub(crate) fn list_of_slices<'py>(
+    py: Python<'py>,
+    slices: &[&[u32]],
+) -> PyResult<Bound<'py, PyList>> {
+    if let [slice] = slices {
+        return list(py, slice);
+    }
+    let items = slices.iter().flat_map(|slice| slice.iter().map(|&id| int(py, id)));
+    PyList::new(py, Joined { items, slices })
+}
+
+/// A list for each row.
+pub(crate) fn lists<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyList>> {
+    let mut lists = Vec::with_capacity(rows.len());
+    rows.each(|row| list_of_slices(py, row).map(|list| lists.push(list)))?;
+    PyList::new(py, lists)
 }
