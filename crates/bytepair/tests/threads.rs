@@ -73,6 +73,11 @@ fn tokenizer(pattern: &Pattern, normalizer: Option<Normalizer>) -> Tokenizer {
         counts.add(part.as_bytes(), 3).unwrap();
         counts.add(format!("{part}{part}").as_bytes(), 1).unwrap();
     }
+    // So that a piece that was cut in two has other ids.
+    for joined in ["\u{93c}.", "\u{93c} ", "a.", "\u{301}.", "11", "9.", "a\u{301}", "中.", ". a"]
+    {
+        counts.add(joined.as_bytes(), 50).unwrap();
+    }
     let learned = learn(&counts, &LearnOptions::new(120), &NoWatch).unwrap();
     let vocab = Vocab::new((0u32..).zip(learned.tokens())).unwrap();
     let model = Model::from_merges(vocab, learned.merges, false).unwrap();
