@@ -22,6 +22,10 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
+/// The flag of a type whose values may be null. Ours never are, but it is the type other libraries
+/// mean when they say list of uint32.
+const NULLABLE: i64 = 2;
+
 /// `struct ArrowSchema`.
 #[repr(C)]
 struct Schema {
@@ -416,13 +420,14 @@ fn schema_of(format: &'static CStr, name: &'static CStr, child: Option<Schema>) 
     let children = unsafe { &raw mut (*held).children };
     let mut schema = Schema::empty();
     (schema.format, schema.name, schema.n_children) = (format.as_ptr(), name.as_ptr(), n_children);
+    schema.flags = NULLABLE;
     schema.children = if n_children > 0 { children.cast() } else { null_mut() };
     schema.private_data = held.cast();
     schema.release = Some(release_schema);
     schema
 }
 
-/// A capsule with the type large list of uint32, in which nothing is null.
+/// A capsule with the type large list of uint32.
 pub(crate) fn list_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let item = schema_of(c"I", c"item", None);
     let list = schema_of(c"+L", c"", Some(item));
