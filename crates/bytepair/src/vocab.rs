@@ -95,6 +95,19 @@ impl Vocab {
         Ok(Self { starts, arena, slots, len, by_bytes: OnceLock::new() })
     }
 
+    /// The vocabulary whose token `id` is `arena[starts[id]..starts[id + 1]]`, and no token where that
+    /// is empty. The caller has made sure that `starts` ascends from 0 to the end of the arena.
+    pub(crate) fn of_arena(mut starts: Vec<u32>, mut arena: Vec<u8>) -> Self {
+        while let [.., last, end] = starts[..]
+            && last == end
+        {
+            starts.pop();
+        }
+        let len = starts.windows(2).filter(|pair| pair[0] < pair[1]).count();
+        arena.extend_from_slice(&[0; PAD]);
+        Self { starts, arena, slots: Slots::Dense, len, by_bytes: OnceLock::new() }
+    }
+
     fn by_bytes(&self) -> &HashTable<u32> {
         self.by_bytes.get_or_init(|| {
             let mut table = HashTable::with_capacity(self.len);
