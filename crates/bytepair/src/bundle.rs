@@ -129,5 +129,5 @@ pub fn unpack(packed: &[u8]) -> Result<Model> {
         starts[id + 1] = place(&arena);
     }
     let vocab = Vocab::of_arena(starts, arena);
-    Ok(Model::from_true_merges(vocab, byte_ids, &merges))
+    Ok(Model::from_true_merges(vocab, &byte_ids, &merges))
 }

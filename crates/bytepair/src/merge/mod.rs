@@ -136,7 +136,7 @@ impl Model {
     /// order: the bundled encodings, checked when they were packed.
     pub(crate) fn from_true_merges(
         vocab: Vocab,
-        byte_ids: [Option<u32>; 256],
+        byte_ids: &[Option<u32>; 256],
         merges: &[(u32, u32, u32)],
     ) -> Self {
         let mut table = MergeTable::with_capacity(merges.len());
@@ -147,7 +147,7 @@ impl Model {
         Self {
             vocab,
             rule: MergeRule::Ranks,
-            merges: Merges::new(byte_ids, table),
+            merges: Merges::new(*byte_ids, table),
             pairs,
             whole_pieces: true,
             trained: true,
