@@ -3,8 +3,10 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias, final
+from typing import Any, Literal, Protocol, TypeAlias, final
 
+import numpy as np
+import numpy.typing as npt
 from typing_extensions import Self, disjoint_base
 
 __all__ = [
@@ -14,6 +16,7 @@ __all__ = [
     "StreamDecoder",
     "StreamEncoder",
     "Tokenizer",
+    "Tokens",
     "ZstdReader",
     "__version__",
     "chunks",
@@ -34,6 +37,16 @@ __version__: str
 _Allowed: TypeAlias = Iterable[str] | Literal["all"]
 _Pattern: TypeAlias = str | Sequence[str] | None
 _Report: TypeAlias = Callable[[int, int], object]
+
+class _ArrowColumn(Protocol):
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+
+class _ArrowChunks(Protocol):
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+_Texts: TypeAlias = Iterable[str] | _ArrowColumn | _ArrowChunks
 
 class _Reader(Protocol):
     def read(self, size: int, /) -> bytes: ...
@@ -94,6 +107,22 @@ class StreamEncoder:
     def feed(self, text: str) -> list[int]: ...
     def finish(self) -> list[int]: ...
 
+@final
+class Tokens:
+    @property
+    def ids(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def offsets(self) -> npt.NDArray[np.int64]: ...
+    def to_lists(self) -> list[list[int]]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> npt.NDArray[np.uint32]: ...
+    def __iter__(self) -> Iterator[npt.NDArray[np.uint32]]: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+
 @disjoint_base
 class Tokenizer:
     def __new__(
@@ -110,29 +139,41 @@ class Tokenizer:
         self,
         text: str | bytes,
         *,
+        threads: int | None = None,
         allowed_special: _Allowed = "all",
         disallowed_special: _Allowed = (),
         errors: str = "strict",
     ) -> list[int]: ...
     def encode_ordinary(self, text: str | bytes, *, errors: str = "strict") -> list[int]: ...
-    def _encode_buffer(
+    def encode_numpy(
         self,
         text: str | bytes,
-        width: int,
         *,
+        dtype: npt.DTypeLike | None = None,
+        out: npt.NDArray[Any] | None = None,
+        threads: int | None = None,
         allowed_special: _Allowed = "all",
         disallowed_special: _Allowed = (),
         errors: str = "strict",
-    ) -> bytearray: ...
+    ) -> npt.NDArray[np.uint32] | npt.NDArray[np.uint16]: ...
     def encode_batch(
         self,
-        texts: Iterable[str],
+        texts: _Texts,
         *,
         threads: int | None = None,
         allowed_special: _Allowed = "all",
         disallowed_special: _Allowed = (),
         errors: str = "strict",
     ) -> list[list[int]]: ...
+    def encode_ragged(
+        self,
+        texts: _Texts,
+        *,
+        threads: int | None = None,
+        allowed_special: _Allowed = "all",
+        disallowed_special: _Allowed = (),
+        errors: str = "strict",
+    ) -> Tokens: ...
     def encode_iterable(
         self,
         chunks: Iterable[str],
@@ -146,13 +187,14 @@ class Tokenizer:
         text: str | bytes,
         *,
         limit: int | None = None,
+        threads: int | None = None,
         allowed_special: _Allowed = "all",
         disallowed_special: _Allowed = (),
         errors: str = "strict",
     ) -> int: ...
     def count_batch(
         self,
-        texts: Iterable[str],
+        texts: _Texts,
         *,
         threads: int | None = None,
         allowed_special: _Allowed = "all",

@@ -9,13 +9,21 @@
     reason = "doc comments on exported items are Python docstrings"
 )]
 
+mod arrays;
+mod arrow;
 mod convert;
 mod cutting;
+mod decode;
+mod encode;
 mod error;
+mod idsin;
+mod ints;
 mod model;
 mod stream;
 mod streaming;
+mod texts;
 mod tokenizer;
+mod tokens;
 mod train;
 
 use pyo3::pymodule;
@@ -38,10 +46,14 @@ mod _core {
     #[pymodule_export]
     use crate::tokenizer::Tokenizer;
     #[pymodule_export]
+    use crate::tokens::Tokens;
+    #[pymodule_export]
     use crate::train::{PieceCounts, ZstdReader, count_files, count_texts, learn};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // So that a process that is forked from this one can be told from it.
+        bytepair::batch::is_forked();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -10,6 +10,7 @@ use pyo3::types::{PyInt, PyString};
 
 use crate::convert::{self, Surrogates, WORTH_DETACHING, utf8};
 use crate::error::{OrRaise, raise};
+use crate::idsin;
 use crate::stream::join_half;
 use crate::tokenizer::Tokenizer;
 
@@ -55,7 +56,7 @@ impl StreamDecoder {
         let stream = match prompt_ids {
             None => CoreDecoder::new(core, invalid),
             Some(ids) => {
-                let ids = convert::ids(ids)?;
+                let ids = idsin::ids(ids)?;
                 py.detach(|| CoreDecoder::after(core, invalid, &ids)).or_raise(py)?
             }
         };
@@ -74,10 +75,10 @@ impl StreamDecoder {
     fn feed<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
         let py = ids.py();
         if !ids.is_instance_of::<PyInt>() && ids.try_iter().is_ok() {
-            let ids = convert::ids(ids)?;
+            let ids = idsin::ids(ids)?;
             return Ok(PyString::new(py, locked(&self.0, py).feed(&ids).or_raise(py)?));
         }
-        let id = convert::id(ids, 0)?;
+        let id = idsin::id(ids, 0)?;
         Ok(PyString::new(py, locked(&self.0, py).feed(&[id]).or_raise(py)?))
     }
 
