@@ -56,6 +56,7 @@ impl Store {
         }
         let at = self.index(place);
         let (ids, words) = self.words.get(at..)?.split_at_checked(count)?;
+        let words = words.get(..piece.len().div_ceil(4))?;
         let same = words.iter().zip(piece.chunks(4)).all(|(&word, bytes)| word == packed(bytes));
         same.then_some(ids)
     }
@@ -86,7 +87,10 @@ mod tests {
                 let found = store.get(*place, ids.len(), piece.as_bytes());
                 gone |= found.is_none();
                 assert!(gone || found == Some(ids), "{n} {piece}");
-                assert_eq!(store.get(*place, ids.len(), format!("{piece}!").as_bytes()), None);
+                if let Some((_, rest)) = piece.split_at_checked(1) {
+                    let other = format!("!{rest}");
+                    assert_eq!(store.get(*place, ids.len(), other.as_bytes()), None);
+                }
             }
             assert!(n > 10 || !gone, "256 words are more than the first of these");
             assert!(n < 50 || gone, "and less than the first fifty");
