@@ -10,6 +10,7 @@
 )]
 
 mod convert;
+mod counting;
 mod cutting;
 mod error;
 mod model;
@@ -26,6 +27,8 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::counting::{ZstdReader, count};
+    #[pymodule_export]
     use crate::cutting::{chunks, cut_out, decode_with_offsets, encode_with_offsets};
     #[pymodule_export]
     use crate::model::Model;
@@ -38,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use crate::tokenizer::Tokenizer;
     #[pymodule_export]
-    use crate::train::{PieceCounts, ZstdReader, count_files, count_texts, learn};
+    use crate::train::{PieceCounts, StoredCounts, learn};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
