@@ -154,7 +154,7 @@ pub(crate) fn count(
     });
     match watcher.result(py, counted)? {
         Counted::Memory(counts) => Ok(Py::new(py, PieceCounts(counts))?.into_any()),
-        Counted::Stored(counts) => Ok(Py::new(py, StoredCounts::new(counts))?.into_any()),
+        Counted::Stored(counts) => Ok(Py::new(py, StoredCounts::new(*counts))?.into_any()),
     }
 }
 

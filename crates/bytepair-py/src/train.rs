@@ -209,7 +209,6 @@ fn tie_break(py: Python<'_>, name: &str) -> PyResult<TieBreak> {
 /// checkpoint is a folder and how often, in seconds, merges are saved there.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "one for each option of Python's")]
-#[expect(clippy::needless_pass_by_value, reason = "what Python gives is owned")]
 #[pyo3(signature = (
     counts, merges, tie_break, min_count, max_token_bytes, callback, base = None, checkpoint = None
 ))]

@@ -119,7 +119,7 @@ pub enum Counted {
     /// In memory.
     Memory(PieceCounts),
     /// On disk.
-    Stored(StoredCounts),
+    Stored(Box<StoredCounts>),
 }
 
 impl Counted {
@@ -127,7 +127,7 @@ impl Counted {
     pub fn pieces(&self) -> &(dyn Pieces + Sync) {
         match self {
             Self::Memory(counts) => counts,
-            Self::Stored(counts) => counts,
+            Self::Stored(counts) => &**counts,
         }
     }
 }
@@ -340,7 +340,7 @@ impl<'a> Counter<'a> {
         if let Some(limit) = limit {
             stored.totals().check_limit(limit as u64)?;
         }
-        Ok(Counted::Stored(stored))
+        Ok(Counted::Stored(Box::new(stored)))
     }
 
     /// Whether learning from the tables as they are would take more memory than there may be.

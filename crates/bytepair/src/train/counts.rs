@@ -154,7 +154,7 @@ impl PieceCounts {
         let mut all: Vec<(u64, u64, &[u8])> = Vec::with_capacity(self.len());
         for table in &self.shards {
             for (piece, count) in table.iter() {
-                if all.len() % PIECES_PER_BEAT == 0 {
+                if all.len().is_multiple_of(PIECES_PER_BEAT) {
                     beat()?;
                 }
                 all.push((count, prefix(piece), piece));

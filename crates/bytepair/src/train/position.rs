@@ -3,8 +3,9 @@
 //! In: a place in the corpus, and the runs that hold what was counted up to it. The file is replaced
 //! as a whole, so a process that dies leaves the old place or the new one.
 
+use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::Write as _;
 use std::path::Path;
 
 use super::runs::checksum;
@@ -52,10 +53,11 @@ pub(super) fn save(
     let Position { part, source, offset, texts, chain, done } = position;
     let mut text = format!("{HEAD}\n{part} {source} {offset} {texts} {chain} {done}\n");
     for (number, level) in runs {
-        text.push_str(&format!("{number} {level}\n"));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{number} {level}");
     }
     let sum = checksum(0, text.as_bytes());
-    text.push_str(&format!("end {sum}\n"));
+    let _ = writeln!(text, "end {sum}");
     replace(&folder.join(NAME), text.as_bytes())
 }
 

@@ -207,7 +207,11 @@ impl Store {
         if !path.exists() {
             return Ok(None);
         }
-        Ok(Some(StoredCounts { run: Run::open(&path)?, buffer: self.buffer, folder: self.folder.clone() }))
+        Ok(Some(StoredCounts {
+            run: Run::open(&path)?,
+            buffer: self.buffer,
+            folder: self.folder.clone(),
+        }))
     }
 
     /// All pieces with counts of at least `least`, in one run.
@@ -256,7 +260,7 @@ impl Pieces for StoredCounts {
         while reader.advance()? {
             f(reader.piece(), reader.count())?;
             steps += 1;
-            if steps % (1 << 14) == 0 {
+            if steps.is_multiple_of(1 << 14) {
                 beat()?;
             }
         }
