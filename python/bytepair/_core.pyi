@@ -13,6 +13,7 @@ __all__ = [
     "EncodeIterator",
     "Model",
     "PieceCounts",
+    "StoredCounts",
     "StreamDecoder",
     "StreamEncoder",
     "Tokenizer",
@@ -20,8 +21,7 @@ __all__ = [
     "ZstdReader",
     "__version__",
     "chunks",
-    "count_files",
-    "count_texts",
+    "count",
     "cut_out",
     "decode_with_offsets",
     "encode_with_offsets",
@@ -251,10 +251,21 @@ class PieceCounts:
     def items(self, most: int | None = None) -> list[tuple[bytes, int]]: ...
     def merged(self, other: PieceCounts) -> PieceCounts: ...
     def scaled(self, n: int) -> PieceCounts: ...
+    def retained(self, least: int) -> PieceCounts: ...
+    def check_limit(self, limit: int) -> None: ...
+
+@final
+class StoredCounts:
+    def __len__(self) -> int: ...
+    def total_bytes(self) -> int: ...
+    def total_tokens(self, model: Model) -> int: ...
+    def close(self) -> None: ...
 
 @final
 class ZstdReader:
     def __new__(cls, path: str | os.PathLike[str]) -> Self: ...
+    @staticmethod
+    def over(file: _Reader) -> ZstdReader: ...
     def read(self, size: int) -> bytes: ...
     def close(self) -> None: ...
 
@@ -287,30 +298,26 @@ def chunks(
     allowed_special: _Allowed | None = None,
     disallowed_special: _Allowed | None = None,
 ) -> list[tuple[int, int, list[int]]]: ...
-def count_files(
-    sources: Sequence[tuple[str | os.PathLike[str], Callable[[], _Reader] | None]],
+def count(
+    parts: Sequence[Sequence[tuple[str, Callable[[], _Reader] | None]] | Iterable[list[str]]],
     pattern: _Pattern,
     special_tokens: Sequence[str],
     threads: int,
     callback: _Report | None,
-    keep_order: bool = False,
-) -> PieceCounts: ...
-def count_texts(
-    batches: Iterable[list[str]],
-    pattern: _Pattern,
-    special_tokens: Sequence[str],
-    threads: int,
-    callback: _Report | None,
-    keep_order: bool = False,
-) -> PieceCounts: ...
+    keep_order: bool,
+    bounds: tuple[int | None, str, tuple[str, float] | None],
+    least: int,
+    to_learn: bool,
+) -> PieceCounts | StoredCounts: ...
 def learn(
-    counts: PieceCounts,
+    counts: PieceCounts | StoredCounts,
     merges: int,
     tie_break: str,
     min_count: int,
     max_token_bytes: int | None,
     callback: _Report | None,
     base: Model | None = None,
+    checkpoint: tuple[str | os.PathLike[str], float] | None = None,
 ) -> tuple[list[tuple[int, int]], list[int], list[bool], list[int]]: ...
 def pattern_names() -> list[str]: ...
 def resolve_pattern(name: str) -> str | list[str] | None: ...

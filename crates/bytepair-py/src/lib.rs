@@ -12,6 +12,7 @@
 mod arrays;
 mod arrow;
 mod convert;
+mod counting;
 mod cutting;
 mod decode;
 mod encode;
@@ -34,6 +35,8 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::counting::{ZstdReader, count};
+    #[pymodule_export]
     use crate::cutting::{chunks, cut_out, decode_with_offsets, encode_with_offsets};
     #[pymodule_export]
     use crate::model::Model;
@@ -48,7 +51,7 @@ mod _core {
     #[pymodule_export]
     use crate::tokens::Tokens;
     #[pymodule_export]
-    use crate::train::{PieceCounts, ZstdReader, count_files, count_texts, learn};
+    use crate::train::{PieceCounts, StoredCounts, learn};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
