@@ -50,7 +50,8 @@ class Template:
     single: tuple[Slot, ...] = (Slot((), 0, 0),)
     pair: tuple[Slot, ...] = (Slot((), 0, 0), Slot((), 1, 1))
     types_all: bool = False
-    """Whether its types hold for what overflows, too; else that has the number of its text."""
+    """Whether its types hold for what overflows too, where special tokens are put around it; else
+    that has the number of its text."""
 
     def slots(self, *, pair: bool, special: bool) -> tuple[Slot, ...]:
         """The places for one text or two, with the special tokens or without."""
@@ -227,6 +228,7 @@ def build(
     """The row of a text, or of two; `trim` changes a text after it is cut."""
     trim = trim or _same
     slots = template.slots(pair=second is not None, special=special)
+    types_all = template.types_all and special
     if cut is None:
         return _row(slots, (trim(first), None if second is None else trim(second)))
     length = cut.length
@@ -240,7 +242,7 @@ def build(
     kept = cut.lengths(*sizes, length)
     firsts = _pieces(first, cut, kept[0], trim)
     if second is None:
-        main, *more = [_row(slots, (text, None), types_all=template.types_all) for text in firsts]
+        main, *more = [_row(slots, (text, None), types_all=types_all) for text in firsts]
         return replace(main, overflowing=more)
     seconds = _pieces(second, cut, kept[1], trim)
     order = [slot.sequence for slot in slots if slot.sequence is not None]
@@ -248,7 +250,7 @@ def build(
         texts = list(_combined(firsts, seconds))
     else:
         texts = [(one, other) for other, one in _combined(seconds, firsts)]
-    main, *more = [_row(slots, both, types_all=template.types_all) for both in texts]
+    main, *more = [_row(slots, both, types_all=types_all) for both in texts]
     return replace(main, overflowing=more)
 
 
@@ -279,6 +281,8 @@ def _row(
     for slot in slots:
         text = Text(list(slot.ids)) if slot.sequence is None else texts[slot.sequence]
         if text is not None:
-            numbered = text.overflows and not types_all and slot.sequence is not None
-            parts.append(Part(text, slot.sequence, slot.sequence if numbered else slot.type_id))
+            type_id = slot.type_id
+            if text.overflows and not types_all and slot.sequence is not None:
+                type_id = slot.sequence
+            parts.append(Part(text, slot.sequence, type_id))
     return Row(parts)
