@@ -130,7 +130,7 @@ def _check_free(name: str, *, replace: bool) -> None:
             raise ArgumentError(message)
         return
     for table in _tables():
-        if name in table:
+        if name in table and not isinstance(table[name], plugin.Saved):
             message = f"another plugin of tiktoken's has an encoding {name!r}; give another name"
             raise ArgumentError(message)
 
