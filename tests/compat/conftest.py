@@ -8,7 +8,10 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from bytepair.compat import tiktoken as compat
 
 MODELS = ["gpt2", "llama3", "qwen3", "deepseek_v3"]
 
@@ -86,3 +89,48 @@ def texts(corpus_text) -> list[str]:
         starts = [chooser.randrange(len(text)) for _ in range(12)]
         found += [text[start : start + chooser.randrange(400)] for start in starts]
     return found
+
+
+@pytest.fixture(scope="session")
+def both() -> Callable[[str], tuple[object, object]]:
+    """Return a function: name of an encoding -> tiktoken's and ours, over the same ranks."""
+    known = {}
+
+    def get(name: str):
+        if name not in known:
+            import tiktoken
+
+            ours = compat.get_encoding(name)
+            theirs = tiktoken.Encoding(
+                name,
+                pat_str=ours._pat_str,
+                mergeable_ranks=ours._mergeable_ranks,
+                special_tokens=ours._special_tokens,
+            )
+            known[name] = theirs, ours
+        return known[name]
+
+    return get
+
+
+def outcome(call: Callable[[], object]) -> object:
+    """What a call gives, or the exception that it raises."""
+    try:
+        value = call()
+    except Exception as error:
+        return error
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+OWN_WORDS = ("Encountered text", "Invalid token", "Unknown encoding", "Could not auto")
+"""How messages begin that are tiktoken's own, and not of a library under it."""
+
+
+def assert_same(theirs: object, ours: object) -> None:
+    if not isinstance(theirs, Exception):
+        assert ours == theirs
+        assert type(ours) is type(theirs)
+        return
+    assert type(ours) is type(theirs), ours
+    if str(theirs).strip("'\"").startswith(OWN_WORDS) or isinstance(theirs, KeyError):
+        assert ours.args == theirs.args

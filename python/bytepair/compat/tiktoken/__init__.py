@@ -24,16 +24,21 @@ package, so nothing is downloaded. Different on purpose:
   type of the exception is the same.
 """
 
+from bytepair.compat.tiktoken import core, load, model, registry
 from bytepair.compat.tiktoken.core import Encoding
 from bytepair.compat.tiktoken.model import encoding_for_model, encoding_name_for_model
 from bytepair.compat.tiktoken.registry import get_encoding, list_encoding_names
 
 __all__ = [
     "Encoding",
+    "core",
     "encoding_for_model",
     "encoding_name_for_model",
     "get_encoding",
     "list_encoding_names",
+    "load",
+    "model",
+    "registry",
 ]
 
 __version__ = "0.14.0"

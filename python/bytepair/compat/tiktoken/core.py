@@ -9,12 +9,21 @@ tokenizer costs.
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from bytepair.compat.tiktoken import _special, _unstable
+from bytepair.compat.tiktoken._arguments import (
+    RANGE,
+    NotASet,
+    Parts,
+    explain,
+    id_of,
+    is_sequence,
+    not_a,
+    thread_count,
+)
 from bytepair.errors import UnknownTokenError
 from bytepair.formats import tiktoken as ranks_format
 from bytepair.patterns import pretokenize, regex
@@ -72,16 +81,16 @@ class Encoding:
         ):
             raise AssertionError
         if not isinstance(pat_str, str):
-            raise _not_a("str", pat_str)
+            raise not_a("str", pat_str)
         for id in (*mergeable_ranks.values(), *special_tokens.values()):
             if id < 0 or id >> 32:
-                raise OverflowError(_RANGE)
+                raise OverflowError(RANGE)
         self.name = name
         self.max_token_value = highest
         self._pat_str = pat_str
         self._mergeable_ranks = mergeable_ranks
         self._special_tokens = special_tokens
-        parts: Any = _Parts(mergeable_ranks, special_tokens, pat_str)
+        parts: Any = Parts(mergeable_ranks, special_tokens, pat_str)
         self._tokenizer = ranks_format.from_encoding(parts)
 
     @classmethod
@@ -107,7 +116,7 @@ class Encoding:
         [31373, 995]
         """
         if not isinstance(text, str):
-            raise _not_a("str", text)
+            raise not_a("str", text)
         return self._tokenizer.encode_ordinary(text, errors="replace")
 
     def encode(
@@ -137,9 +146,9 @@ class Encoding:
         allowed, forbidden = self._policy(allowed_special, disallowed_special)
         _special.check(text, forbidden)
         if not isinstance(text, str):
-            raise _not_a("str", text)
-        if isinstance(allowed, _NotASet):
-            raise _not_a("set", allowed.value)
+            raise not_a("str", text)
+        if isinstance(allowed, NotASet):
+            raise not_a("set", allowed.value)
         if not allowed:
             return self._tokenizer.encode_ordinary(text, errors="replace")
         return self._tokenizer.encode(text, allowed_special=allowed, errors="replace")
@@ -172,13 +181,13 @@ class Encoding:
         >>> tiktoken.get_encoding("gpt2").encode_ordinary_batch(["hello world", "goodbye world"])
         [[31373, 995], [11274, 16390, 995]]
         """
-        threads = _threads(num_threads)
+        workers = thread_count(num_threads)
         texts = list(text)
         for one in texts:
             if not isinstance(one, str):
-                raise _not_a("str", one)
+                raise not_a("str", one)
         return self._tokenizer.encode_batch(
-            texts, threads=threads, allowed_special=(), errors="replace"
+            texts, threads=workers, allowed_special=(), errors="replace"
         )
 
     def encode_batch(
@@ -196,18 +205,18 @@ class Encoding:
         [[31373, 995], [11274, 16390, 995]]
         """
         allowed, forbidden = self._policy(allowed_special, disallowed_special)
-        threads = _threads(num_threads)
+        workers = thread_count(num_threads)
         texts = list(text)
         for one in texts:
             _special.check(one, forbidden)
             if not isinstance(one, str):
-                raise _not_a("str", one)
-            if isinstance(allowed, _NotASet):
-                raise _not_a("set", allowed.value)
+                raise not_a("str", one)
+            if isinstance(allowed, NotASet):
+                raise not_a("set", allowed.value)
         return self._tokenizer.encode_batch(
             texts,
-            threads=threads,
-            allowed_special=() if isinstance(allowed, _NotASet) else allowed,
+            threads=workers,
+            allowed_special=() if isinstance(allowed, NotASet) else allowed,
             errors="replace",
         )
 
@@ -244,7 +253,7 @@ class Encoding:
         """
         token = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
         if not isinstance(token, bytes):
-            raise _not_a("bytes", token)
+            raise not_a("bytes", token)
         id = self._tokenizer._model.id(token) if token else None
         if id is None:
             id = self._special_bytes.get(token)
@@ -284,7 +293,7 @@ class Encoding:
         try:
             return self._tokenizer.token_bytes(token)
         except (UnknownTokenError, TypeError):
-            raise KeyError(str(_id(token))) from None
+            raise KeyError(str(id_of(token))) from None
 
     def decode_tokens_bytes(self, tokens: Iterable[int]) -> list[bytes]:
         """The bytes of each token.
@@ -324,7 +333,7 @@ class Encoding:
         >>> tiktoken.get_encoding("gpt2").decode_batch([[31373], [995]])
         ['hello', ' world']
         """
-        _threads(num_threads)
+        thread_count(num_threads)
         return [self.decode(tokens, errors) for tokens in batch]
 
     def decode_bytes_batch(
@@ -336,7 +345,7 @@ class Encoding:
         >>> tiktoken.get_encoding("gpt2").decode_bytes_batch([[31373], [995]])
         [b'hello', b' world']
         """
-        _threads(num_threads)
+        thread_count(num_threads)
         return [self.decode_bytes(tokens) for tokens in batch]
 
     # ── What it is made of ────────────────────────────────────────────────────────────────────────
@@ -408,7 +417,7 @@ class Encoding:
         """The ids of a text or bytes that are one piece."""
         piece = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
         if not isinstance(piece, bytes):
-            raise _not_a("bytes", piece)
+            raise not_a("bytes", piece)
         return self._unstable.piece(piece)
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
@@ -421,7 +430,7 @@ class Encoding:
     def _encode_bytes(self, text: bytes) -> list[int]:
         """The ids of bytes, where what follows the last valid character joins the last piece."""
         if not isinstance(text, bytes):
-            raise _not_a("bytes", text)
+            raise not_a("bytes", text)
         return self._unstable.encode_bytes(text)
 
     def __getstate__(self) -> object:
@@ -448,7 +457,7 @@ class Encoding:
 
     def _policy(
         self, allowed_special: Allowed, disallowed_special: Disallowed
-    ) -> tuple[AbstractSet[str] | Literal["all"] | _NotASet, _special.Finder | None]:
+    ) -> tuple[AbstractSet[str] | Literal["all"] | NotASet, _special.Finder | None]:
         """The special tokens to recognise (`"all"`, or what is given), and what to refuse."""
         if isinstance(allowed_special, str) and allowed_special == "all":
             if isinstance(disallowed_special, str) and disallowed_special == "all":
@@ -461,7 +470,7 @@ class Encoding:
         forbidden = _special.finder_of(disallowed_special)
         if not isinstance(allowed_special, set | frozenset):
             # An error, but not before the text has been looked at.
-            return _NotASet(allowed_special), forbidden
+            return NotASet(allowed_special), forbidden
         return allowed_special, forbidden
 
     def _checked(
@@ -471,76 +480,15 @@ class Encoding:
         allowed, forbidden = self._policy(allowed_special, disallowed_special)
         _special.check(text, forbidden)
         if not isinstance(text, str):
-            raise _not_a("str", text)
-        if isinstance(allowed, _NotASet):
-            raise _not_a("set", allowed.value)
+            raise not_a("str", text)
+        if isinstance(allowed, NotASet):
+            raise not_a("set", allowed.value)
         return allowed
 
     def _decoded(self, tokens: Sequence[int], decode: Callable[[Any], _Decoded]) -> _Decoded:
-        if not _is_sequence(tokens):
-            raise _not_a("Sequence", tokens)
+        if not is_sequence(tokens):
+            raise not_a("Sequence", tokens)
         try:
             return decode(tokens)
         except (UnknownTokenError, TypeError):
-            _explain(tokens, self._tokenizer)
-
-
-class _Parts:
-    """What `bytepair.formats.tiktoken` takes an encoding apart into."""
-
-    name = None
-
-    def __init__(self, ranks: dict[bytes, int], special: dict[str, int], pattern: str) -> None:
-        self._mergeable_ranks = ranks
-        self._special_tokens = special
-        self._pat_str = pattern
-
-
-class _NotASet:
-    """An `allowed_special` that is none, kept until the error is due."""
-
-    def __init__(self, value: object) -> None:
-        self.value = value
-
-
-_RANGE = "out of range integral type conversion attempted"
-
-
-def _not_a(kind: str, value: object) -> TypeError:
-    shown = "'None'" if value is None else f"'{type(value).__name__}' object"
-    return TypeError(f"{shown} is not an instance of '{kind}'")
-
-
-def _is_sequence(value: Any) -> bool:
-    """Whether it has items by position, as lists, tuples, arrays and bytes do."""
-    if isinstance(value, str):
-        message = "Can't extract `str` to `Vec`"
-        raise TypeError(message)
-    return hasattr(type(value), "__getitem__") and not isinstance(value, dict)
-
-
-def _id(value: Any) -> int:
-    id = operator.index(value)
-    if id < 0 or id >> 32:
-        raise OverflowError(_RANGE)
-    return id
-
-
-def _explain(tokens: Iterable[int], tokenizer: Tokenizer) -> NoReturn:
-    """Raise what is wrong with ids that could not be decoded."""
-    for id in [_id(token) for token in tokens]:
-        try:
-            tokenizer.token_bytes(id)
-        except UnknownTokenError:
-            message = f"Invalid token for decoding: {id}"
-            raise KeyError(message) from None
-    message = "ids that can be read one by one, but not together"
-    raise TypeError(message)
-
-
-def _threads(num_threads: int | None) -> int | None:
-    """The number of threads, `None` for as many as there are cores."""
-    if num_threads is not None and num_threads <= 0:
-        message = "max_workers must be greater than 0"
-        raise ValueError(message)
-    return None if num_threads is None else max(1, int(num_threads))
+            explain(tokens, self._tokenizer)
