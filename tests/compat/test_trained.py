@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 import sys
 
@@ -194,6 +196,26 @@ def test_roles_are_given_to_known_tokens_alone(trained):
     assert ours.pad_token == "<pad>"
     ours.pad_token = None
     assert ours.pad_token_id is None
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
+)
+def test_copies(trained, copied):
+    ours = FastTokenizer(trained("qwen2"), pad_token="<pad>", add_eos=True, eos_token="<s>")
+    wanted = ours(["a", "é <s>"], padding=True, return_offsets_mapping=True)
+    again = copied(ours)
+    assert again(["a", "é <s>"], padding=True, return_offsets_mapping=True) == wanted
+    assert again.special_tokens_map == ours.special_tokens_map
+    again.pad_token = "<s>"
+    assert ours.pad_token == "<pad>"
+    assert copied(wanted) == wanted
+    assert len(pickle.dumps(ours)) < 2 * len(pickle.dumps(ours.backend))
+
+
+def test_what_it_is_not_made_of():
+    with pytest.raises(TypeError, match=r"is made of a bytepair\.Tokenizer, not str"):
+        FastTokenizer("gpt2")
 
 
 @pytest.mark.parametrize(

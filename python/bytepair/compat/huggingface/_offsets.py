@@ -29,6 +29,12 @@ class Places:
         """The ids of `text` and the characters that each covers."""
         if self.tokenizer.normalizer is None:
             return self.tokenizer.encode_with_offsets(text, allowed_special=allowed)
+        if self.tokenizer.normalizer != "NFC":
+            message = (
+                f"offsets are not known with the normalizer {self.tokenizer.normalizer!r}, "
+                "only with NFC or none; encode without return_offsets_mapping"
+            )
+            raise ArgumentError(message)
         rewritten = unicodedata.normalize("NFC", text)
         ids, offsets = self.plain.encode_with_offsets(rewritten, allowed_special=allowed)
         if rewritten == text:

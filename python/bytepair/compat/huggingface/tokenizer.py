@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from typing import Any, Literal
 
 from bytepair.compat.huggingface import _settings, _texts
@@ -20,7 +21,7 @@ from bytepair.compat.huggingface._padding import Padding
 from bytepair.compat.huggingface._rows import Cut, Row, Slot, Template, Text, build
 from bytepair.compat.huggingface._settings import Settings
 from bytepair.compat.huggingface._texts import Texts
-from bytepair.errors import ArgumentError
+from bytepair.errors import ArgumentError, FormatError
 from bytepair.formats import huggingface
 from bytepair.tokenizer import Tokenizer
 
@@ -88,6 +89,15 @@ class FastTokenizer(Padding, Decoding, Chats):
         )
 
     def _set_up(self, tokenizer: Tokenizer, settings: Settings) -> None:
+        if not isinstance(tokenizer, Tokenizer):
+            message = f"a FastTokenizer is made of a bytepair.Tokenizer, not {_kind(tokenizer)}"
+            raise TypeError(message)
+        if getattr(tokenizer._model, "symbols", None) is not None:
+            message = (
+                "FastTokenizer is for byte-level BPE, and this tokenizer merges characters; "
+                "use its own methods, or transformers"
+            )
+            raise FormatError(message)
         self.backend = tokenizer
         self._places = Places(tokenizer)
         self._settings = settings
@@ -103,9 +113,7 @@ class FastTokenizer(Padding, Decoding, Chats):
         Raises `FormatError`, naming file and place, for what is damaged or not supported.
         """
         path = os.fspath(folder)
-        tokenizer = cls.__new__(cls)
-        tokenizer._set_up(huggingface.load(path), _settings.from_directory(path))
-        return tokenizer
+        return _made(cls, huggingface.load(path), _settings.from_directory(path))
 
     @classmethod
     def from_transformers(cls, tokenizer: Any) -> FastTokenizer:
@@ -119,10 +127,12 @@ class FastTokenizer(Padding, Decoding, Chats):
                 f"not {type(tokenizer).__name__}"
             )
             raise TypeError(message)
-        taken = cls.__new__(cls)
         backend = huggingface.loads(tokenizer.backend_tokenizer.to_str())
-        taken._set_up(backend, _settings.from_object(tokenizer))
-        return taken
+        return _made(cls, backend, _settings.from_object(tokenizer))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What was looked up once can be looked up again.
+        return _made, (type(self), self.backend, deepcopy(self._settings))
 
     def __repr__(self) -> str:
         return f"<FastTokenizer of {self.backend!r}>"
@@ -344,6 +354,13 @@ class FastTokenizer(Padding, Decoding, Chats):
         )
 
 
+def _made(cls: type[FastTokenizer], tokenizer: Tokenizer, settings: Settings) -> FastTokenizer:
+    """A tokenizer from its parts."""
+    made = cls.__new__(cls)
+    made._set_up(tokenizer, settings)
+    return made
+
+
 _VALUES: dict[str, Callable[[Row], Any]] = {
     "input_ids": lambda row: row.ids,
     "token_type_ids": lambda row: row.type_ids,
@@ -353,6 +370,10 @@ _VALUES: dict[str, Callable[[Row], Any]] = {
     "length": len,
 }
 """What a call gives, of a row."""
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
 
 
 def _around(bos: int | None, eos: int | None) -> Template:
