@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bytepair import _checks, _core
 from bytepair._parts import SpecialTokens, check_names, encoded, special_ids, without_special
 from bytepair.cutting import Cutting
+from bytepair.deploying import Deploying
 from bytepair.errors import ArgumentError, VocabError
 from bytepair.patterns import Pattern, regex
 from bytepair.streaming import Streaming
@@ -36,7 +37,7 @@ __all__ = ["Tokenizer"]
 Allowed = Iterable[str] | Literal["all"]
 
 
-class Tokenizer(Streaming, Cutting):
+class Tokenizer(Streaming, Cutting, Deploying):
     """Turns text into ids and back.
 
     Instances are immutable, comparable, hashable and picklable, and safe to use from many threads
