@@ -47,6 +47,10 @@ def check_package() -> None:
     version = importlib.metadata.version("bytepair")
     check(f"has one version, {version}", holds=bytepair.__version__ == version)
     check("is typed", holds=(folder / "py.typed").exists() and (folder / "_core.pyi").exists())
+    plugin = folder.parent / "tiktoken_ext"
+    packed = sorted(path.name for path in plugin.glob("*") if path.name != "__pycache__")
+    check("has the module for tiktoken", holds="bytepair.py" in packed)
+    check("leaves tiktoken's namespace open", holds="__init__.py" not in packed)
     check("has the sample corpus", holds=SAMPLE.stat().st_size >= 60_000)
     licenses = importlib.metadata.metadata("bytepair").get_all("License-File") or []
     check("has its licence", holds={"LICENSE", "NOTICE"} <= set(licenses))

@@ -18,7 +18,10 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NEEDED = ("LICENSE", "NOTICE", "README.md", "Cargo.lock", "python/bytepair/data/sample_corpus.txt")
+NEEDED = (
+    *("LICENSE", "NOTICE", "README.md", "Cargo.lock"),
+    *("python/bytepair/data/sample_corpus.txt", "python/tiktoken_ext/bytepair.py"),
+)
 UNWANTED = re.compile(r"^(target|tests|docs|site|\.venv)/|_core\.abi3\.so|__pycache__")
 
 

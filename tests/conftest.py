@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import lzma
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,14 @@ settings.register_profile("dev", _base, max_examples=50)
 settings.register_profile("ci", _base, max_examples=200, derandomize=True)
 settings.register_profile("deep", _base, max_examples=5000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_user_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Register tokenizers for tiktoken in a folder of the tests, not in the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BYTEPAIR_TIKTOKEN_FOLDER", str(tmp_path_factory.mktemp("tiktoken") / "own"))
+        yield
 
 
 @pytest.fixture(scope="session")

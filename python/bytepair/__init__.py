@@ -17,20 +17,26 @@ A tour in ten lines:
 `bytepair.reference` is the same in plain Python, to be read. Nothing here uses the network.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from bytepair import errors, patterns
-from bytepair._core import __version__
+from bytepair._core import Tokens, __version__
 from bytepair.alignment import Alignment
-from bytepair.corpora import sample_corpus
-from bytepair.counting import count_pieces
-from bytepair.counts import PieceCounts
 from bytepair.cutting import Chunk
 from bytepair.encodings import encoding_for_model, get_encoding, list_encodings
 from bytepair.healing import Healed
-from bytepair.progress import Progress
-from bytepair.report import MergeReport, TrainingReport
 from bytepair.streaming import ByteStreamDecoder, StreamDecoder, StreamEncoder
 from bytepair.tokenizer import Tokenizer
-from bytepair.training import train, train_bpe, train_bpe_from_text
+
+if TYPE_CHECKING:
+    from bytepair.corpora import sample_corpus
+    from bytepair.counting import count_pieces
+    from bytepair.counts import PieceCounts
+    from bytepair.progress import Progress
+    from bytepair.report import MergeReport, TrainingReport
+    from bytepair.training import train, train_bpe, train_bpe_from_text
 
 __all__ = [
     "Alignment",
@@ -43,6 +49,7 @@ __all__ = [
     "StreamDecoder",
     "StreamEncoder",
     "Tokenizer",
+    "Tokens",
     "TrainingReport",
     "__version__",
     "count_pieces",
@@ -56,3 +63,33 @@ __all__ = [
     "train_bpe",
     "train_bpe_from_text",
 ]
+
+# What is not needed to encode is imported when it is first asked for: name → module.
+_LATER = {
+    "MergeReport": "report",
+    "PieceCounts": "counts",
+    "Progress": "progress",
+    "TrainingReport": "report",
+    "count_pieces": "counting",
+    "sample_corpus": "corpora",
+    "train": "training",
+    "train_bpe": "training",
+    "train_bpe_from_text": "training",
+}
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name in _LATER:
+        value = getattr(import_module(f"bytepair.{_LATER[name]}"), name)
+        globals()[name] = value
+        return value
+    if name in _LATER.values():
+        return import_module(f"bytepair.{name}")
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,8 +3,10 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias, final
+from typing import Any, Literal, Protocol, TypeAlias, final
 
+import numpy as np
+import numpy.typing as npt
 from typing_extensions import Self, disjoint_base
 
 __all__ = [
@@ -13,16 +15,16 @@ __all__ = [
     "EncodeIterator",
     "Model",
     "PieceCounts",
+    "StoredCounts",
     "StreamDecoder",
     "StreamEncoder",
     "Tokenizer",
+    "Tokens",
     "ZstdReader",
     "__version__",
     "chunks",
     "chunks_many",
-    "count_files",
-    "count_many",
-    "count_texts",
+    "count",
     "cut_out",
     "cut_out_many",
     "decode_with_offsets",
@@ -39,6 +41,16 @@ __version__: str
 _Allowed: TypeAlias = Iterable[str] | Literal["all"]
 _Pattern: TypeAlias = str | Sequence[str] | None
 _Report: TypeAlias = Callable[[int, int], object]
+
+class _ArrowColumn(Protocol):
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+
+class _ArrowChunks(Protocol):
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+_Texts: TypeAlias = Iterable[str] | _ArrowColumn | _ArrowChunks
 
 class _Reader(Protocol):
     def read(self, size: int, /) -> bytes: ...
@@ -122,6 +134,22 @@ class StreamEncoder:
     def feed(self, text: str) -> list[int]: ...
     def finish(self) -> list[int]: ...
 
+@final
+class Tokens:
+    @property
+    def ids(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def offsets(self) -> npt.NDArray[np.int64]: ...
+    def to_lists(self) -> list[list[int]]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> npt.NDArray[np.uint32]: ...
+    def __iter__(self) -> Iterator[npt.NDArray[np.uint32]]: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+
 @disjoint_base
 class Tokenizer:
     def __new__(
@@ -138,6 +166,7 @@ class Tokenizer:
         self,
         text: str | bytes,
         *,
+        threads: int | None = None,
         allowed_special: _Allowed = "all",
         disallowed_special: _Allowed = (),
         errors: str = "strict",
@@ -145,24 +174,35 @@ class Tokenizer:
         seed: int | None = None,
     ) -> list[int]: ...
     def encode_ordinary(self, text: str | bytes, *, errors: str = "strict") -> list[int]: ...
-    def _encode_buffer(
+    def encode_numpy(
         self,
         text: str | bytes,
-        width: int,
         *,
+        dtype: npt.DTypeLike | None = None,
+        out: npt.NDArray[Any] | None = None,
+        threads: int | None = None,
         allowed_special: _Allowed = "all",
         disallowed_special: _Allowed = (),
         errors: str = "strict",
-    ) -> bytearray: ...
+    ) -> npt.NDArray[np.uint32] | npt.NDArray[np.uint16]: ...
     def encode_batch(
         self,
-        texts: Iterable[str],
+        texts: _Texts,
         *,
         threads: int | None = None,
         allowed_special: _Allowed = "all",
         disallowed_special: _Allowed = (),
         errors: str = "strict",
     ) -> list[list[int]]: ...
+    def encode_ragged(
+        self,
+        texts: _Texts,
+        *,
+        threads: int | None = None,
+        allowed_special: _Allowed = "all",
+        disallowed_special: _Allowed = (),
+        errors: str = "strict",
+    ) -> Tokens: ...
     def encode_iterable(
         self,
         chunks: Iterable[str],
@@ -176,14 +216,16 @@ class Tokenizer:
         text: str | bytes,
         *,
         limit: int | None = None,
+        threads: int | None = None,
         allowed_special: _Allowed = "all",
         disallowed_special: _Allowed = (),
         errors: str = "strict",
     ) -> int: ...
     def count_batch(
         self,
-        texts: Iterable[str],
+        texts: _Texts,
         *,
+        limit: int | None = None,
         threads: int | None = None,
         allowed_special: _Allowed = "all",
         disallowed_special: _Allowed = (),
@@ -239,10 +281,21 @@ class PieceCounts:
     def items(self, most: int | None = None) -> list[tuple[bytes, int]]: ...
     def merged(self, other: PieceCounts) -> PieceCounts: ...
     def scaled(self, n: int) -> PieceCounts: ...
+    def retained(self, least: int) -> PieceCounts: ...
+    def check_limit(self, limit: int) -> None: ...
+
+@final
+class StoredCounts:
+    def __len__(self) -> int: ...
+    def total_bytes(self) -> int: ...
+    def total_tokens(self, model: Model) -> int: ...
+    def close(self) -> None: ...
 
 @final
 class ZstdReader:
     def __new__(cls, path: str | os.PathLike[str]) -> Self: ...
+    @staticmethod
+    def over(file: _Reader) -> ZstdReader: ...
     def read(self, size: int) -> bytes: ...
     def close(self) -> None: ...
 
@@ -276,16 +329,6 @@ def chunks(
     allowed_special: _Allowed | None = None,
     disallowed_special: _Allowed | None = None,
 ) -> list[tuple[int, int, list[int]]]: ...
-def count_many(
-    tokenizer: Tokenizer,
-    texts: Iterable[str],
-    limit: int | None,
-    *,
-    threads: int | None = None,
-    allowed_special: _Allowed | None = None,
-    disallowed_special: _Allowed | None = None,
-    errors: str = "strict",
-) -> list[int]: ...
 def cut_out_many(
     tokenizer: Tokenizer,
     texts: Iterable[str],
@@ -307,30 +350,26 @@ def chunks_many(
     allowed_special: _Allowed | None = None,
     disallowed_special: _Allowed | None = None,
 ) -> list[list[tuple[int, int, list[int]]]]: ...
-def count_files(
-    sources: Sequence[tuple[str | os.PathLike[str], Callable[[], _Reader] | None]],
+def count(
+    parts: Sequence[Sequence[tuple[str, Callable[[], _Reader] | None]] | Iterable[list[str]]],
     pattern: _Pattern,
     special_tokens: Sequence[str],
     threads: int,
     callback: _Report | None,
-    keep_order: bool = False,
-) -> PieceCounts: ...
-def count_texts(
-    batches: Iterable[list[str]],
-    pattern: _Pattern,
-    special_tokens: Sequence[str],
-    threads: int,
-    callback: _Report | None,
-    keep_order: bool = False,
-) -> PieceCounts: ...
+    keep_order: bool,
+    bounds: tuple[int | None, str, tuple[str, float] | None],
+    least: int,
+    to_learn: bool,
+) -> PieceCounts | StoredCounts: ...
 def learn(
-    counts: PieceCounts,
+    counts: PieceCounts | StoredCounts,
     merges: int,
     tie_break: str,
     min_count: int,
     max_token_bytes: int | None,
     callback: _Report | None,
     base: Model | None = None,
+    checkpoint: tuple[str | os.PathLike[str], float] | None = None,
 ) -> tuple[list[tuple[int, int]], list[int], list[bool], list[int]]: ...
 def pattern_names() -> list[str]: ...
 def resolve_pattern(name: str) -> str | list[str] | None: ...

@@ -2,7 +2,7 @@
 
 In: texts and a limit. Out: for each text, in order, what the method for one text gives. This class
 is the part of `Tokenizer` that does so, on several threads where that pays; the number of threads
-never changes a result. `encode_batch` is the core's.
+never changes a result. `encode_batch` and `count_batch` are the core's.
 """
 
 from __future__ import annotations
@@ -19,43 +19,6 @@ class Batches(_core.Tokenizer):
     """The methods of `Tokenizer` that take many texts and a limit."""
 
     __slots__ = ()
-
-    def count_batch(
-        self,
-        texts: Iterable[str],
-        *,
-        limit: int | None = None,
-        threads: int | None = None,
-        allowed_special: Allowed = "all",
-        disallowed_special: Allowed = (),
-        errors: str = "strict",
-    ) -> list[int]:
-        """The number of ids of each text.
-
-        `limit` is as in `count`; `threads` is how many at most (by default one for each core). The
-        other arguments and what is raised are as in `encode`.
-
-        >>> from bytepair import get_encoding
-        >>> get_encoding("gpt2").count_batch(["hello", "hello world"])
-        [1, 2]
-        """
-        if limit is None:
-            return super().count_batch(
-                texts,
-                threads=threads,
-                allowed_special=allowed_special,
-                disallowed_special=disallowed_special,
-                errors=errors,
-            )
-        return _core.count_many(
-            self,
-            texts,
-            limit,
-            threads=threads,
-            allowed_special=allowed_special,
-            disallowed_special=disallowed_special,
-            errors=errors,
-        )
 
     def fits_batch(
         self,

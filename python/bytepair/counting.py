@@ -1,18 +1,22 @@
 """Counting: corpus → piece counts, the first half of training.
 
 In: a corpus (files, texts, or counts made before), pattern and special tokens. Out: `PieceCounts`.
-The corpus is read once, on all cores, block by block; only its different pieces stay in memory.
+The corpus is read once, on all cores, block by block; only its different pieces stay in memory, and
+those that a limit leaves no room for go to a temporary folder.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from bytepair import _core
 from bytepair._parts import check_names
+from bytepair.bounds import Bounds, MemoryLimit
 from bytepair.corpus.files import kind, packing, sort_corpus
-from bytepair.corpus.readers import Errors, check_errors, text_source
+from bytepair.corpus.readers import Errors, Reader, check_errors, text_source
+from bytepair.corpus.remote import is_url
 from bytepair.corpus.tables import texts as texts_of
 from bytepair.counts import PieceCounts
 from bytepair.errors import ArgumentError
@@ -25,8 +29,8 @@ Corpus = str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]] | P
 
 _BATCH_CHARACTERS = 1 << 22
 
-# A core's function that counts, with all but what it reports to.
-_Count = Callable[[Callable[[int, int], None] | None], _core.PieceCounts]
+Part = list[tuple[str, Callable[[], Reader] | None]] | Iterator[list[str]]
+"""Files as the core takes them, or lists of texts."""
 
 
 def count_pieces(
@@ -39,57 +43,110 @@ def count_pieces(
     threads: int | None = None,
     progress: ProgressOption = None,
     keep_order: bool = False,
+    memory_limit: MemoryLimit = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    min_piece_count: int = 1,
 ) -> PieceCounts:
     """Count how often each piece occurs in a corpus: the first half of training.
 
     Arguments and errors are those of `train`. With `keep_order` the counts know in which order
-    pieces first occur, as `tie_break="first_seen"` needs; one thread counts then.
+    pieces first occur, as `tie_break="first_seen"` needs; one thread counts then. The counts must
+    fit into the `memory_limit`; those that are only to be learned from need not (`train`).
 
     >>> count_pieces(["low low lower"])[b" low"]
     1
     """
+    bounds = Bounds(memory_limit, temp_dir, min_piece_count)
     if isinstance(corpus, PieceCounts):
-        return corpus
-    if threads is not None and threads < 1:
-        message = f"threads is {threads}; give at least 1, or None for one per core"
-        raise ArgumentError(message)
-    check_errors(errors)
-    special = _special_list(special_tokens)
-    rules = (regex(pattern), special, threads or 0)
-    paths, given = sort_corpus(corpus)
-    jobs: list[_Count] = []
-    files = [path for path in paths or () if not kind(path)]
-    tables = [path for path in paths or () if kind(path)]
-    if keep_order and files and tables:
-        message = (
-            f"the order of pieces over text files and tables together ({files[0]}, {tables[0]}) is "
-            "not kept; give files of one kind, or an iterable of their texts"
-        )
-        raise ArgumentError(message)
-    if files:
-        sources = [text_source(path, errors) for path in files]
-        jobs.append(lambda report: _core.count_files(sources, *rules, report, keep_order))
-    if paths is None or tables:
-        texts = given if paths is None else _table_texts(tables, text_field, errors)
-        jobs.append(lambda report: _core.count_texts(_batches(texts), *rules, report, keep_order))
-    plain = not tables and not any(map(packing, files)) and errors == "strict"
-    size = sum(os.path.getsize(path) for path in files) if files and plain else None
-    return PieceCounts._of(_run(jobs, size, progress), pattern, special)
+        return corpus if min_piece_count == 1 else corpus._with(corpus._retained(bounds))
+    rules = Rules(pattern, special_tokens, text_field, errors, threads, progress, keep_order)
+    core = rules.count(rules.files(corpus), bounds, to_learn=False)
+    assert isinstance(core, _core.PieceCounts)
+    return PieceCounts._of(core, pattern, rules.special)
 
 
-def _run(jobs: list[_Count], size: int | None, progress: ProgressOption) -> _core.PieceCounts:
-    """Run the jobs one after the other and add up what they counted."""
-    with Stage(progress, "count", "bytes") as stage:
-        core: _core.PieceCounts | None = None
-        for job in jobs:
-            found = job(stage.report)
-            core = found if core is None else core.merged(found)
-            stage.go_on()
-        if size is not None:
-            stage.finish(size, size)
-        else:
-            stage.finish_all()
-    return core if core is not None else _core.PieceCounts(())
+class Rules:
+    """How a corpus is counted: the options of `count_pieces` that decide the counts, and some."""
+
+    def __init__(
+        self,
+        pattern: Pattern,
+        special_tokens: Sequence[str],
+        text_field: str,
+        errors: Errors,
+        threads: int | None,
+        progress: ProgressOption,
+        keep_order: bool,  # noqa: FBT001
+    ) -> None:
+        if threads is not None and threads < 1:
+            message = f"threads is {threads}; give at least 1, or None for one per core"
+            raise ArgumentError(message)
+        check_errors(errors)
+        self.pattern = pattern
+        self.special = _special_list(special_tokens)
+        self._core_rules = (regex(pattern), self.special, threads or 0)
+        self._field, self._errors = text_field, errors
+        self._progress, self._keep_order = progress, keep_order
+
+    @property
+    def options(self) -> dict[str, object]:
+        """What decides the counts, beside the corpus."""
+        pattern, special, _ = self._core_rules
+        rules = {"pattern": pattern, "special_tokens": special, "text_field": self._field}
+        return {**rules, "errors": self._errors}
+
+    def files(self, corpus: object) -> tuple[list[str] | None, Iterator[str]]:
+        """The files of a corpus, or its texts; see `sort_corpus`."""
+        return sort_corpus(corpus)
+
+    def count(
+        self, corpus: tuple[list[str] | None, Iterator[str]], bounds: Bounds, *, to_learn: bool
+    ) -> _core.PieceCounts | _core.StoredCounts:
+        """The counts of a corpus; on disk only if they are `to_learn` from."""
+        paths, given = corpus
+        files = [path for path in paths or () if not kind(path)]
+        tables = [path for path in paths or () if kind(path)]
+        if self._keep_order and files and tables:
+            message = (
+                f"the order of pieces over text files and tables together ({files[0]}, "
+                f"{tables[0]}) is not kept; give files of one kind, or an iterable of their texts"
+            )
+            raise ArgumentError(message)
+        parts: list[Part] = []
+        if files:
+            parts.append([text_source(path, self._errors) for path in files])
+        if paths is None or tables:
+            texts = given if paths is None else _table_texts(tables, self._field, self._errors)
+            parts.append(_batches(texts, bounds.memory))
+        with Stage(self._progress, "count", "bytes") as stage:
+            core = _core.count(
+                parts, *self._core_rules, stage.report, self._keep_order, bounds.for_core(),
+                bounds.min_piece_count, to_learn,
+            )  # fmt: skip
+            if files and not tables and self._plain(files):
+                size = sum(os.path.getsize(path) for path in files)
+                stage.finish(size, size)
+            else:
+                stage.finish_all()
+        return core
+
+    def _plain(self, files: Iterable[str]) -> bool:
+        """Whether what is counted of files is what they hold."""
+        packed = any(packing(path) or is_url(path) for path in files)
+        return not packed and self._errors == "strict"
+
+    @contextmanager
+    def to_learn(
+        self, corpus: tuple[list[str] | None, Iterator[str]], bounds: Bounds
+    ) -> Iterator[_core.PieceCounts | _core.StoredCounts]:
+        """The counts of a corpus for the time of the context."""
+        core = self.count(corpus, bounds, to_learn=True)
+        try:
+            yield core
+        finally:
+            # Not when the last frame that knows them is gone: an exception keeps frames.
+            if isinstance(core, _core.StoredCounts):
+                core.close()
 
 
 def _table_texts(paths: Iterable[str], field: str, errors: Errors) -> Iterator[str]:
@@ -106,8 +163,9 @@ def _special_list(special_tokens: Sequence[str]) -> list[str]:
     return names
 
 
-def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
+def _batches(texts: Iterator[str], memory: int | None) -> Iterator[list[str]]:
     """Lists of texts of some millions of characters, checked one by one."""
+    most = _BATCH_CHARACTERS if memory is None else min(_BATCH_CHARACTERS, memory // 64)
     batch: list[str] = []
     size = 0
     for index, text in enumerate(texts):
@@ -116,7 +174,7 @@ def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
             raise TypeError(message)
         batch.append(text)
         size += len(text)
-        if size >= _BATCH_CHARACTERS:
+        if size >= most:
             yield batch
             batch, size = [], 0
     if batch:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bytepair import _core, parquet
+from bytepair.bounds import Bounds
 from bytepair.corpus.tables import COUNTS_KEY
 from bytepair.errors import ArgumentError, FormatError
 from bytepair.patterns import Pattern, regex
@@ -64,6 +65,13 @@ class PieceCounts(Mapping[bytes, int]):
         counts._core = core
         return counts
 
+    def _with(self, core: _core.PieceCounts) -> PieceCounts:
+        return self._of(core, self._pattern, self._special_tokens)
+
+    def _retained(self, bounds: Bounds) -> _core.PieceCounts:
+        least = bounds.min_piece_count
+        return self._core.retained(least) if least > 1 else self._core
+
     @property
     def pattern(self) -> Pattern:
         """The pattern the pieces were cut by."""
@@ -114,7 +122,7 @@ class PieceCounts(Mapping[bytes, int]):
         >>> PieceCounts({b"low": 5}).scale(3)[b"low"]
         15
         """
-        return self._of(self._core.scaled(n), self._pattern, self._special_tokens)
+        return self._with(self._core.scaled(n))
 
     def __add__(self, other: PieceCounts) -> PieceCounts:
         if not isinstance(other, PieceCounts):

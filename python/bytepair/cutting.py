@@ -8,8 +8,7 @@ encoded, and every result is checked by encoding it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from bytepair import _core
 from bytepair.errors import ArgumentError
@@ -22,8 +21,7 @@ Side = Literal["right", "left", "middle"]
 Unit = Literal["char", "byte", "utf16"]
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """A part of a text, with its own ids and where it stands.
 
     >>> from bytepair import get_encoding

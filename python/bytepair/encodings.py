@@ -202,10 +202,10 @@ def _load(name: str) -> Tokenizer:
 def _model(table: str) -> _core.Model:
     """The model of a packed table, shared by the encodings that have the same one."""
     if table not in _models:
-        from importlib.resources import files
-
-        packed = (files("bytepair") / "data" / f"{table}.bpranks").read_bytes()
-        _models[table] = _core.Model.unpack(packed)
+        # Not importlib.resources: to import it takes as long as to unpack the table.
+        path = os.path.join(os.path.dirname(__file__), "data", f"{table}.bpranks")
+        with open(path, "rb") as file:
+            _models[table] = _core.Model.unpack(file.read())
     return _models[table]
 
 

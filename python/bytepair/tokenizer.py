@@ -17,6 +17,7 @@ from bytepair import _checks, _core
 from bytepair._parts import SpecialTokens, check_names, encoded, special_ids, without_special
 from bytepair.alignment import Aligning
 from bytepair.batches import Batches
+from bytepair.deploying import Deploying
 from bytepair.errors import ArgumentError, VocabError
 from bytepair.healing import Healing
 from bytepair.patterns import Pattern, regex
@@ -26,8 +27,6 @@ from bytepair.vocab import VocabView
 if TYPE_CHECKING:
     import os
 
-    import numpy as np
-    import numpy.typing as npt
     import tiktoken
     import tokenizers
     from typing_extensions import Self, Unpack
@@ -40,7 +39,7 @@ __all__ = ["Tokenizer"]
 Allowed = Iterable[str] | Literal["all"]
 
 
-class Tokenizer(Streaming, Aligning, Batches, Healing):
+class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying):
     """Turns text into ids and back.
 
     Instances are immutable, comparable, hashable and picklable, and safe to use from many threads
@@ -212,63 +211,6 @@ class Tokenizer(Streaming, Aligning, Batches, Healing):
         from bytepair.formats import huggingface
 
         return huggingface.to_object(self)
-
-    # ── Encoding ──────────────────────────────────────────────────────────────────────────────────
-
-    def encode_numpy(
-        self,
-        text: str | bytes,
-        *,
-        dtype: npt.DTypeLike | None = None,
-        out: npt.NDArray[Any] | None = None,
-        allowed_special: Allowed = "all",
-        disallowed_special: Allowed = (),
-        errors: str = "strict",
-    ) -> npt.NDArray[np.uint32] | npt.NDArray[np.uint16]:
-        """The ids of `text` as a NumPy array of uint32, or of uint16 where `dtype` asks for it.
-
-        Args:
-            text: the text.
-            dtype: `numpy.uint32` (the default) or `numpy.uint16`.
-            out: a one-dimensional array for the ids; what is returned is the part that was filled.
-            allowed_special: as in `encode`.
-            disallowed_special: as in `encode`.
-            errors: as in `encode`.
-
-        Raises `ImportError` without NumPy; `ArgumentError` when an id does not fit the dtype or the
-        ids do not fit into `out`.
-
-        >>> from bytepair import get_encoding
-        >>> get_encoding("gpt2").encode_numpy("hello world")
-        array([31373,   995], dtype=uint32)
-        """
-        try:
-            import numpy as np
-        except ImportError as error:
-            message = "encode_numpy needs NumPy; install it, or use encode for a list"
-            raise ImportError(message) from error
-        wanted = np.dtype(dtype if dtype is not None else (np.uint32 if out is None else out.dtype))
-        if wanted not in (np.dtype(np.uint32), np.dtype(np.uint16)):
-            message = f"dtype is {wanted}; ids are uint32 or, where they fit, uint16"
-            raise ArgumentError(message)
-        buffer = self._encode_buffer(
-            text,
-            wanted.itemsize,
-            allowed_special=allowed_special,
-            disallowed_special=disallowed_special,
-            errors=errors,
-        )
-        ids = np.frombuffer(buffer, dtype=wanted)
-        if out is None:
-            return ids
-        if out.ndim != 1 or out.dtype != wanted or len(out) < len(ids):
-            message = (
-                f"out has shape {out.shape} and dtype {out.dtype}; "
-                f"it must be one-dimensional, {wanted} and hold {len(ids)} ids"
-            )
-            raise ArgumentError(message)
-        out[: len(ids)] = ids
-        return out[: len(ids)]
 
     # ── What it is made of ────────────────────────────────────────────────────────────────────────
 

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Literal
 
 from bytepair import _core
+from bytepair.bounds import Bounds, MemoryLimit
 from bytepair.corpus.readers import Errors
-from bytepair.counting import Corpus, _special_list, count_pieces
+from bytepair.counting import Corpus, Rules, _special_list
 from bytepair.counts import PieceCounts
 from bytepair.errors import ArgumentError, TrainingWarning
 from bytepair.patterns import Pattern, regex
@@ -30,6 +32,7 @@ __all__ = ["train", "train_bpe", "train_bpe_from_text"]
 
 TieBreak = Literal["lexicographic", "lowest_ids", "huggingface", "first_seen"]
 SpecialIds = Literal["after_bytes", "first", "last"]
+Counted = _core.PieceCounts | _core.StoredCounts
 DEFAULT_SPECIAL_TOKENS = ("<|endoftext|>",)
 
 
@@ -47,6 +50,10 @@ def train(
     report: bool = False,
     text_field: str = "text",
     errors: Errors = "strict",
+    memory_limit: MemoryLimit = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    min_piece_count: int = 1,
+    checkpoint: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     progress: ProgressOption = None,
     name: str | None = None,
@@ -58,7 +65,7 @@ def train(
             iterable of `str`, each a text of its own; or a `PieceCounts`. A `str` is a path: put a
             text into a list. Files are text (`.txt`, `.md`, any other name), `.jsonl`, `.ndjson`,
             or, with the extra `arrow`, `.parquet` and `.arrow`; each also `.gz`, `.bz2`, `.xz` or
-            `.zst`.
+            `.zst`. With the extra `remote`, paths may be URLs (`s3://…`).
         vocab_size: how many tokens: the 256 bytes, the special tokens and the merges.
         special_tokens: texts that cut the corpus and have ids of their own.
         pattern: how text is cut into pieces, within which merges stay; see `bytepair.patterns`.
@@ -76,6 +83,13 @@ def train(
         report: keep what each merge did, as the tokenizer's `training_report`.
         text_field: the field of JSON lines, the column of tables; a dotted path goes into objects.
         errors: what to do with bytes that are not UTF-8: `"strict"`, `"replace"` or `"ignore"`.
+        memory_limit: the most bytes that counting and learning hold, as a number or as `"2GB"`.
+            Counts that have no room go to a temporary folder; the result is the same.
+        temp_dir: where that folder is made, which is removed in any case.
+        min_piece_count: pieces that occur more rarely are left out before learning, which needs
+            less memory and time and may change the merges.
+        checkpoint: a folder that keeps counts and merges as they are made. The same call goes on
+            from there, with the same result; other options or another corpus are refused.
         threads: how many threads count; by default one for each core. Never changes the result.
         progress: a callable that hears `Progress`, or `True` for a bar on standard error.
         name: what to call the tokenizer.
@@ -84,10 +98,11 @@ def train(
         The tokenizer. Training ends early, with a `TrainingWarning`, when no pair is left to merge.
 
     Raises:
-        ArgumentError: an option is out of range; for `vocab_size` the message says the least.
+        ArgumentError: an option is out of range; for `vocab_size` the message says the least. The
+            pieces are too many for `memory_limit`, or `checkpoint` is that of another run.
         CorpusError: a file is not UTF-8, damaged or without the text field; the message says where.
-        OSError: a file cannot be read.
-        ImportError: a table is to be read and pyarrow is not installed.
+        OSError: a file cannot be read, or the disk is full.
+        ImportError: a table or URL is to be read, and pyarrow or fsspec is not installed.
 
     The algorithm is byte-pair encoding (Gage 1994; Sennrich, Haddow and Birch 2016) on bytes.
 
@@ -111,19 +126,16 @@ def train(
     if max_token_bytes is not None and max_token_bytes < 1:
         message = f"max_token_bytes is {max_token_bytes}; the least is 1"
         raise ArgumentError(message)
-    counts = count_pieces(
-        corpus,
-        pattern=pattern,
-        special_tokens=special,
-        text_field=text_field,
-        errors=errors,
-        threads=threads,
-        progress=progress,
-        keep_order=tie_break == "first_seen",
+    rules = Rules(
+        pattern, special, text_field, errors, threads, progress, tie_break == "first_seen"
     )
-    learned = _Learned(base)
-    with Stage(progress, "learn", "merges") as stage:
-        learned.learn(counts, wanted, tie_break, min_count, max_token_bytes, stage)
+    learned = _Learned(base, (wanted, tie_break, min_count, max_token_bytes))
+    bounds = Bounds(memory_limit, temp_dir, min_piece_count)
+    options = {"vocab_size": vocab_size, "special_ids": special_ids, "text_field": text_field}
+    with _counted(corpus, rules, bounds, checkpoint, {**options, **learned.options}) as counts:
+        with Stage(progress, "learn", "merges") as stage:
+            learned.learn(counts, bounds.checkpoint, stage)
+        facts = learned.report(counts) if report else None
     missing = wanted - learned.new
     if missing:
         message = (
@@ -136,8 +148,8 @@ def train(
         tokenizer = Tokenizer(vocab, learned.merges, special_of, pattern=pattern, name=name)
     else:
         tokenizer = _extended(base, learned, name)
-    if report:
-        tokenizer._report = learned.report(counts)
+    if facts is not None:
+        tokenizer._report = facts
     return tokenizer
 
 
@@ -193,10 +205,43 @@ def _merges_wanted(vocab_size: int, special: list[str]) -> int:
     return vocab_size - least
 
 
+@contextmanager
+def _counted(
+    corpus: Corpus,
+    rules: Rules,
+    bounds: Bounds,
+    checkpoint: str | os.PathLike[str] | None,
+    options: dict[str, object],
+) -> Iterator[Counted]:
+    """The counts of a corpus for the time of the context; sets the checkpoint of the bounds."""
+    counts = corpus if isinstance(corpus, PieceCounts) else None
+    files = rules.files([] if counts is not None else corpus)
+    with ExitStack() as stack:
+        if checkpoint is not None:
+            from bytepair import checkpoint as checkpoints
+
+            made_by = rules.options | options | {"min_piece_count": bounds.min_piece_count}
+            what = checkpoints.identify(counts, files[0])
+            folder = os.fspath(checkpoint)
+            bounds.checkpoint = stack.enter_context(checkpoints.opened(folder, made_by, what))
+        if counts is None:
+            yield stack.enter_context(rules.to_learn(files, bounds))
+            return
+        core = counts._retained(bounds)
+        if bounds.memory is not None:
+            core.check_limit(bounds.memory)
+        yield core
+
+
 class _Learned:
     """Merges learned, in the numbers of the core: bytes, the base's other tokens, merges."""
 
-    def __init__(self, base: Tokenizer | None) -> None:
+    def __init__(
+        self, base: Tokenizer | None, options: tuple[int, TieBreak, int, int | None]
+    ) -> None:
+        self._wanted = options[0]
+        self._options = options[1:]
+        self._base = base
         self._model = None if base is None else base._model
         self._start = [bytes([byte]) for byte in range(256)]
         if self._model is not None:
@@ -214,37 +259,36 @@ class _Learned:
         """How many tokens there are that the base did not have."""
         return sum(left + right not in self._known for left, right in self.merges)
 
-    def learn(
-        self,
-        counts: PieceCounts,
-        wanted: int,
-        tie_break: TieBreak,
-        min_count: int,
-        max_token_bytes: int | None,
-        stage: Stage,
-    ) -> None:
-        """Learn merges that make `wanted` new tokens, or as many as there are."""
-        number = wanted
+    @property
+    def options(self) -> dict[str, object]:
+        """What decides the merges, beside the counts."""
+        names = ("tie_break", "min_count", "max_token_bytes")
+        base = None if self._base is None else self._base.fingerprint
+        return {**dict(zip(names, self._options, strict=True)), "base": base}
+
+    def learn(self, counts: Counted, checkpoint: tuple[str, float] | None, stage: Stage) -> None:
+        """Learn merges that make as many new tokens as are wanted, or as many as there are."""
+        number = self._wanted
         while True:
+            tie_break, min_count, most = self._options
             pairs, counted, ties, saved = _core.learn(
-                counts._core, number, tie_break, min_count, max_token_bytes, stage.report,
-                self._model,
-            )  # fmt: skip
+                counts, number, tie_break, min_count, most, stage.report, self._model, checkpoint
+            )
             self.tokens = list(self._start)
             for left, right in pairs:
                 self.tokens.append(self.tokens[left] + self.tokens[right])
             self.merges = [(self.tokens[left], self.tokens[right]) for left, right in pairs]
             self._facts = (counted, ties, saved)
             # A merge may give a token that the base has but never makes; it is not new.
-            if self.new == wanted or len(pairs) < number:
+            if self.new == self._wanted or len(pairs) < number:
                 stage.finish(len(pairs), number)
                 return
-            number += wanted - self.new
+            number += self._wanted - self.new
 
-    def report(self, counts: PieceCounts) -> TrainingReport:
+    def report(self, counts: Counted) -> TrainingReport:
         """What each merge did."""
-        size = counts._core.total_bytes()
-        tokens = size if self._model is None else counts._core.total_tokens(self._model)
+        size = counts.total_bytes()
+        tokens = size if self._model is None else counts.total_tokens(self._model)
         return TrainingReport._of(self.merges, *self._facts, corpus_bytes=size, tokens=tokens)
 
 

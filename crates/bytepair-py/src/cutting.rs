@@ -10,7 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::convert::{self, Surrogates, WORTH_DETACHING, utf8};
+use crate::decode;
 use crate::error::{OrRaise, raise};
+use crate::idsin;
 use crate::streaming::invalid;
 use crate::tokenizer::Tokenizer;
 
@@ -69,10 +71,10 @@ pub(crate) fn decode_with_offsets<'py>(
 ) -> PyResult<(Bound<'py, PyString>, Vec<usize>)> {
     let (py, core) = (ids.py(), &tokenizer.get().core);
     let replaced = invalid(py, errors)? == bytepair::stream_decode::Invalid::Replace;
-    let ids = convert::ids(ids)?;
+    let ids = idsin::ids(ids)?;
     let mut bytes = Vec::new();
     core.decode(&ids, &mut bytes).or_raise(py)?;
-    let text = convert::text(py, &bytes, errors)?;
+    let text = decode::text(py, &bytes, errors)?;
     Ok((text, offsets::decode_offsets(core, &ids, replaced).or_raise(py)?))
 }
 

@@ -39,6 +39,18 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
                 None => PyOSError::new_err(format!("{path}: {text}")),
             };
         }
+        Error::Store { path, source } => {
+            let text = source.to_string();
+            let text = text.split(" (os error").next().unwrap_or_default();
+            let text = format!(
+                "{text}; piece counts that have no room in memory go there: name another place with \
+                 temp_dir or checkpoint, or give a larger memory_limit"
+            );
+            return match source.raw_os_error() {
+                Some(errno) => PyOSError::new_err((errno, text, path.clone())),
+                None => PyOSError::new_err(format!("{path}: {text}")),
+            };
+        }
         Error::NotText { bytes, offset } => {
             let reason = CString::new(format!(
                 "not UTF-8, at byte {offset} of the stream; use errors=\"replace\" or decode_bytes"

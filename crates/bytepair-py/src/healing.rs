@@ -6,6 +6,7 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::convert::{self, Surrogates, utf8};
 use crate::error::OrRaise;
+use crate::idsin;
 use crate::tokenizer::Tokenizer;
 
 type Row<'py> = (Vec<u32>, Bound<'py, PyBytes>, Vec<Vec<u32>>);
@@ -58,7 +59,7 @@ impl Beginnings {
         ids: &Bound<'py, PyAny>,
     ) -> PyResult<Row<'py>> {
         let (py, tokenizer) = (ids.py(), tokenizer.get());
-        let ids = convert::ids(ids)?;
+        let ids = idsin::ids(ids)?;
         Ok(row(py, py.detach(|| self.0.heal(&tokenizer.core, &ids)).or_raise(py)?))
     }
 }

@@ -9,16 +9,25 @@
     reason = "doc comments on exported items are Python docstrings"
 )]
 
+mod arrays;
+mod arrow;
 mod convert;
+mod counting;
 mod cutting;
+mod decode;
+mod encode;
 mod error;
 mod healing;
+mod idsin;
+mod ints;
 mod many;
 mod model;
 mod sampling;
 mod stream;
 mod streaming;
+mod texts;
 mod tokenizer;
+mod tokens;
 mod train;
 
 use pyo3::pymodule;
@@ -29,11 +38,13 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::counting::{ZstdReader, count};
+    #[pymodule_export]
     use crate::cutting::{chunks, cut_out, decode_with_offsets, encode_with_offsets};
     #[pymodule_export]
     use crate::healing::Beginnings;
     #[pymodule_export]
-    use crate::many::{chunks_many, count_many, cut_out_many};
+    use crate::many::{chunks_many, cut_out_many};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
@@ -45,10 +56,14 @@ mod _core {
     #[pymodule_export]
     use crate::tokenizer::Tokenizer;
     #[pymodule_export]
-    use crate::train::{PieceCounts, ZstdReader, count_files, count_texts, learn};
+    use crate::tokens::Tokens;
+    #[pymodule_export]
+    use crate::train::{PieceCounts, StoredCounts, learn};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // So that a process that is forked from this one can be told from it.
+        bytepair::batch::is_forked();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

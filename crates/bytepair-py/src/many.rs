@@ -1,47 +1,13 @@
-//! The batch forms of encoding, counting and cutting: functions that the methods call.
+//! The batch forms of cutting: functions that the methods call.
 
-use bytepair::special::Policy;
-use bytepair::{cut, each, tokenizer};
+use bytepair::{cut, each};
 use pyo3::prelude::*;
 
 use crate::convert::{self, Surrogates};
 use crate::cutting::{Chunked, Span, in_characters, kinds, side_named};
+use crate::texts::Texts;
 use crate::tokenizer::Tokenizer;
 use crate::train::watched;
-
-/// The ids of each text.
-pub(crate) fn encode_many(
-    core: &tokenizer::Tokenizer,
-    py: Python<'_>,
-    texts: &[&str],
-    policy: &Policy,
-    threads: usize,
-) -> PyResult<Vec<Vec<u32>>> {
-    let work = |text: &str| {
-        let mut ids = Vec::new();
-        core.encode(text, policy, &mut ids).map(|()| ids)
-    };
-    watched(py, |watch| each::map(texts, threads, watch, work))
-}
-
-/// The number of ids of each text, or the limit plus one.
-#[pyfunction]
-#[pyo3(signature = (tokenizer, texts, limit, *, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"))]
-pub(crate) fn count_many(
-    tokenizer: &Bound<'_, Tokenizer>,
-    texts: &Bound<'_, PyAny>,
-    limit: Option<i64>,
-    threads: Option<i64>,
-    allowed_special: Option<&Bound<'_, PyAny>>,
-    disallowed_special: Option<&Bound<'_, PyAny>>,
-    errors: &str,
-) -> PyResult<Vec<usize>> {
-    let (py, tokenizer) = (texts.py(), tokenizer.get());
-    let surrogates = Surrogates::parse(py, errors)?;
-    let special = tokenizer.special(py, allowed_special, disallowed_special)?;
-    let (limit, policy) = (convert::limit(py, limit)?, special.get(&tokenizer.core));
-    on_texts(texts, threads, surrogates, |text| tokenizer.core.count(text, policy, limit))
-}
 
 /// `cut_out` for each text.
 #[pyfunction]
@@ -97,8 +63,8 @@ fn on_texts<R: Send>(
 ) -> PyResult<Vec<R>> {
     let py = texts.py();
     let threads = convert::thread_count(py, threads)?;
-    let items = convert::items(texts)?;
-    let texts = convert::texts(&items, surrogates)?;
+    let held = Texts::new(texts)?;
+    let texts = held.texts(surrogates)?;
     let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
     watched(py, |watch| each::map(&texts, threads, watch, work))
 }

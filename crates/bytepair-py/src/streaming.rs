@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyInt, PyString};
 
 use crate::convert::{self, Surrogates, WORTH_DETACHING, utf8};
 use crate::error::{OrRaise, raise};
+use crate::idsin;
 use crate::stream::join_half;
 use crate::tokenizer::Tokenizer;
 
@@ -57,7 +58,7 @@ impl StreamDecoder {
         let stream = match prompt_ids {
             None => CoreDecoder::new(core, invalid),
             Some(ids) => {
-                let ids = convert::ids(ids)?;
+                let ids = idsin::ids(ids)?;
                 py.detach(|| CoreDecoder::after(core, invalid, &ids)).or_raise(py)?
             }
         };
@@ -76,10 +77,10 @@ impl StreamDecoder {
     fn feed<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
         let py = ids.py();
         if !ids.is_instance_of::<PyInt>() && ids.try_iter().is_ok() {
-            let ids = convert::ids(ids)?;
+            let ids = idsin::ids(ids)?;
             return Ok(PyString::new(py, locked(&self.0, py).feed(&ids).or_raise(py)?));
         }
-        let id = convert::id(ids, 0)?;
+        let id = idsin::id(ids, 0)?;
         Ok(PyString::new(py, locked(&self.0, py).feed(&[id]).or_raise(py)?))
     }
 
@@ -115,7 +116,7 @@ impl ByteStreamDecoder {
     ) -> PyResult<Self> {
         let core = Arc::clone(&tokenizer.get().core);
         if let Some(ids) = prompt_ids {
-            core.decode(&convert::ids(ids)?, &mut Vec::new()).or_raise(tokenizer.py())?;
+            core.decode(&idsin::ids(ids)?, &mut Vec::new()).or_raise(tokenizer.py())?;
         }
         Ok(Self { core, taken: AtomicUsize::new(0) })
     }
@@ -155,9 +156,9 @@ impl ByteStreamDecoder {
 /// An id, or an iterable of them.
 fn one_or_more(ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     if !ids.is_instance_of::<PyInt>() && ids.try_iter().is_ok() {
-        return convert::ids(ids);
+        return idsin::ids(ids);
     }
-    Ok(vec![convert::id(ids, 0)?])
+    Ok(vec![idsin::id(ids, 0)?])
 }
 
 /// Turns text that comes in chunks into ids that are final; `Tokenizer.stream_encoder` makes one.

@@ -4,18 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytepair::normalize::Normalizer;
-use bytepair::special::{Choice, Policy, SpecialTokens};
-use bytepair::{batch, tokenizer};
+use bytepair::special::{Choice, SpecialTokens};
+use bytepair::tokenizer;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use crate::convert::{self, Special, Surrogates, WORTH_DETACHING, choice, utf8};
+use crate::convert::{self, Special, Surrogates, choice};
 use crate::error::{OrRaise, raise};
-use crate::many::encode_many;
+use crate::idsin;
 use crate::model::Model;
-use crate::sampling;
 use crate::stream::EncodeIterator;
-use crate::train::watched;
 
 /// Turns text into ids and back. Immutable; safe to use from many threads at once.
 #[pyclass(frozen, subclass, module = "bytepair._core")]
@@ -33,36 +31,28 @@ impl Tokenizer {
         allowed: Option<&Bound<'_, PyAny>>,
         disallowed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Special> {
-        if allowed.is_none() && disallowed.is_none() {
-            return Ok(Special::Everything);
+        // What is asked for most often takes no policy of its own: each costs an automaton.
+        let all = |value: &Bound<'_, PyAny>| {
+            value.cast::<PyString>().is_ok_and(|text| text.to_str().is_ok_and(|text| text == "all"))
+        };
+        let none = |value: &Bound<'_, PyAny>| {
+            !value.is_instance_of::<PyString>() && value.len().is_ok_and(|len| len == 0)
+        };
+        match (allowed, disallowed) {
+            (None, None) => return Ok(Special::Everything),
+            (Some(value), None) if none(value) => return Ok(Special::Plain),
+            (Some(value), Some(other)) if none(value) && none(other) => return Ok(Special::Plain),
+            (Some(value), Some(other)) if none(value) && all(other) => return Ok(Special::Strict),
+            (Some(value), None) if all(value) => return Ok(Special::Everything),
+            (Some(value), Some(other)) if all(value) && none(other) => {
+                return Ok(Special::Everything);
+            }
+            _ => {}
         }
         let allowed = allowed.map_or(Ok(Choice::All), |value| choice("allowed_special", value))?;
         let disallowed = disallowed
             .map_or(Ok(Choice::These(Vec::new())), |value| choice("disallowed_special", value))?;
         self.core.policy(&allowed, &disallowed).or_raise(py).map(Special::Policy)
-    }
-
-    fn encode_with(
-        &self,
-        text: &Bound<'_, PyAny>,
-        policy: &Policy,
-        surrogates: Surrogates,
-    ) -> PyResult<Vec<u32>> {
-        let py = text.py();
-        let mut ids = Vec::new();
-        let Ok(text) = text.cast::<PyString>() else {
-            let bytes = convert::bytes(text)?;
-            py.detach(|| self.core.encode_bytes(bytes, policy, &mut ids)).or_raise(py)?;
-            return Ok(ids);
-        };
-        let text = utf8(text, surrogates)?;
-        if text.len() < WORTH_DETACHING {
-            self.core.encode(&text, policy, &mut ids).or_raise(py)?;
-        } else {
-            ids.reserve(text.len() / 3);
-            watched(py, |watch| self.core.encode_watched(&text, policy, &mut ids, watch))?;
-        }
-        Ok(ids)
     }
 
     fn special_dict<'py>(
@@ -74,14 +64,6 @@ impl Tokenizer {
             py,
             self.core.special().iter().filter(|&(token, id)| keep(token, id)).collect(),
         )
-    }
-
-    fn decoded(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-        let py = ids.py();
-        let ids = convert::ids(ids)?;
-        let mut bytes = Vec::with_capacity(ids.len() * 4);
-        self.core.decode(&ids, &mut bytes).or_raise(py)?;
-        Ok(bytes)
     }
 }
 
@@ -117,170 +99,6 @@ impl Tokenizer {
         Ok(Self { core: Arc::new(core), model, name })
     }
 
-    /// The ids of `text`.
-    ///
-    /// Args:
-    ///     text: any str, or any bytes: what is UTF-8 in them is encoded as text, and each run of
-    ///         bytes that is not is a piece of its own, so `decode_bytes` gives them back.
-    ///     allowed_special: the special tokens that are recognised, as a collection of str, or
-    ///         `"all"`. Any other special token in the text is plain text.
-    ///     disallowed_special: text that holds one of these is refused; `"all"` means all that are
-    ///         not allowed. For text from strangers use `encode_ordinary`, or `allowed_special=()`.
-    ///     errors: what to do with a lone surrogate: `"strict"` raises `UnicodeEncodeError`,
-    ///         `"replace"` takes U+FFFD (and joins pairs), as tiktoken does.
-    ///     dropout: BPE-dropout (Provilkov et al., 2020): each merge is left out with this
-    ///         probability, from 0 to 1, so that a model sees many spellings of a word; 0 and `None`
-    ///         are exact, 1 gives single bytes. Needs `seed`.
-    ///     seed: an int from 0 to 2**64 - 1. The ids depend on text, rate and seed alone; give
-    ///         another for each text and epoch.
-    ///
-    /// Returns:
-    ///     A list of int. Costs time in proportion to the text, whatever it is; the GIL is released
-    ///     while long text is at work.
-    ///
-    /// Raises:
-    ///     SpecialTokenError: the text holds a disallowed special token; says which and where.
-    ///     VocabError: the text holds a byte that no token covers.
-    ///     PatternError: a regular expression of the caller's gave up on the text.
-    ///
-    /// >>> from bytepair import get_encoding
-    /// >>> get_encoding("gpt2").encode("hello world<|endoftext|>")
-    /// [31373, 995, 50256]
-    #[pyo3(signature = (text, *, allowed_special = None, disallowed_special = None, errors = "strict", dropout = None, seed = None), text_signature = "($self, text, *, allowed_special='all', disallowed_special=(), errors='strict', dropout=None, seed=None)")]
-    fn encode(
-        &self,
-        text: &Bound<'_, PyAny>,
-        allowed_special: Option<&Bound<'_, PyAny>>,
-        disallowed_special: Option<&Bound<'_, PyAny>>,
-        errors: &str,
-        dropout: Option<f64>,
-        seed: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Vec<u32>> {
-        let surrogates = Surrogates::parse(text.py(), errors)?;
-        let special = self.special(text.py(), allowed_special, disallowed_special)?;
-        if dropout.is_some() || seed.is_some() {
-            let policy = special.get(&self.core);
-            return sampling::encode(&self.core, text, policy, surrogates, (dropout, seed));
-        }
-        self.encode_with(text, special.get(&self.core), surrogates)
-    }
-
-    /// The ids of `text`, special tokens taken as plain text: for text from strangers.
-    ///
-    /// `text` may be bytes; `errors` and what is raised are as in `encode`.
-    ///
-    /// >>> from bytepair import get_encoding
-    /// >>> get_encoding("gpt2").encode_ordinary("<|endoftext|>")
-    /// [27, 91, 437, 1659, 5239, 91, 29]
-    #[pyo3(signature = (text, *, errors = "strict"))]
-    fn encode_ordinary(&self, text: &Bound<'_, PyAny>, errors: &str) -> PyResult<Vec<u32>> {
-        let surrogates = Surrogates::parse(text.py(), errors)?;
-        self.encode_with(text, self.core.plain(), surrogates)
-    }
-
-    /// The ids of `text` as native-endian u32 or u16, in one buffer.
-    #[pyo3(signature = (text, width, *, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, text, width, *, allowed_special='all', disallowed_special=(), errors='strict')")]
-    fn _encode_buffer<'py>(
-        &self,
-        text: &Bound<'py, PyAny>,
-        width: usize,
-        allowed_special: Option<&Bound<'_, PyAny>>,
-        disallowed_special: Option<&Bound<'_, PyAny>>,
-        errors: &str,
-    ) -> PyResult<Bound<'py, PyByteArray>> {
-        let surrogates = Surrogates::parse(text.py(), errors)?;
-        let special = self.special(text.py(), allowed_special, disallowed_special)?;
-        let ids = self.encode_with(text, special.get(&self.core), surrogates)?;
-        convert::buffer(text.py(), &ids, width)
-    }
-
-    /// The ids of each text, on several threads where that pays.
-    ///
-    /// `threads` is how many at most (by default one for each core); it never changes the result.
-    /// The other arguments and what is raised are as in `encode`.
-    ///
-    /// >>> from bytepair import get_encoding
-    /// >>> get_encoding("gpt2").encode_batch(["hello", " world"])
-    /// [[31373], [995]]
-    #[pyo3(signature = (texts, *, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, texts, *, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
-    fn encode_batch(
-        &self,
-        py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
-        threads: Option<i64>,
-        allowed_special: Option<&Bound<'_, PyAny>>,
-        disallowed_special: Option<&Bound<'_, PyAny>>,
-        errors: &str,
-    ) -> PyResult<Vec<Vec<u32>>> {
-        let surrogates = Surrogates::parse(py, errors)?;
-        let special = self.special(py, allowed_special, disallowed_special)?;
-        let threads = convert::thread_count(py, threads)?;
-        let items = convert::items(texts)?;
-        let texts = convert::texts(&items, surrogates)?;
-        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        encode_many(&self.core, py, &texts, special.get(&self.core), threads)
-    }
-
-    /// The number of ids of `text`: `len(encode(text))`, without making the list.
-    ///
-    /// `text` may be bytes. With a `limit`, counting stops once it is passed, and the result is then `limit + 1`. The
-    /// other arguments and what is raised are as in `encode`.
-    ///
-    /// >>> from bytepair import get_encoding
-    /// >>> gpt2 = get_encoding("gpt2")
-    /// >>> gpt2.count("hello world"), gpt2.count("word " * 1000, limit=10)
-    /// (2, 11)
-    #[pyo3(signature = (text, *, limit = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, text, *, limit=None, allowed_special='all', disallowed_special=(), errors='strict')")]
-    fn count(
-        &self,
-        text: &Bound<'_, PyAny>,
-        limit: Option<i64>,
-        allowed_special: Option<&Bound<'_, PyAny>>,
-        disallowed_special: Option<&Bound<'_, PyAny>>,
-        errors: &str,
-    ) -> PyResult<usize> {
-        let py = text.py();
-        let surrogates = Surrogates::parse(py, errors)?;
-        let special = self.special(py, allowed_special, disallowed_special)?;
-        let limit = convert::limit(py, limit)?;
-        let policy = special.get(&self.core);
-        let Ok(text) = text.cast::<PyString>() else {
-            let bytes = convert::bytes(text)?;
-            return py.detach(|| self.core.count_bytes(bytes, policy, limit)).or_raise(py);
-        };
-        let text = utf8(text, surrogates)?;
-        if text.len() < WORTH_DETACHING {
-            self.core.count(&text, policy, limit).or_raise(py)
-        } else {
-            watched(py, |watch| self.core.count_watched(&text, policy, limit, watch))
-        }
-    }
-
-    /// The number of ids of each text; arguments as in `encode_batch`.
-    ///
-    /// >>> from bytepair import get_encoding
-    /// >>> get_encoding("gpt2").count_batch(["hello", "hello world"])
-    /// [1, 2]
-    #[pyo3(signature = (texts, *, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, texts, *, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
-    fn count_batch(
-        &self,
-        py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
-        threads: Option<i64>,
-        allowed_special: Option<&Bound<'_, PyAny>>,
-        disallowed_special: Option<&Bound<'_, PyAny>>,
-        errors: &str,
-    ) -> PyResult<Vec<usize>> {
-        let surrogates = Surrogates::parse(py, errors)?;
-        let special = self.special(py, allowed_special, disallowed_special)?;
-        let threads = convert::thread_count(py, threads)?;
-        let items = convert::items(texts)?;
-        let texts = convert::texts(&items, surrogates)?;
-        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        py.detach(|| batch::count_batch(&self.core, &texts, special.get(&self.core), threads))
-            .or_raise(py)
-    }
-
     /// The ids of a text that comes in chunks (an open file, say), as they become certain.
     ///
     /// They are the ids of the whole text for every chunking; special tokens across the ends of
@@ -306,43 +124,6 @@ impl Tokenizer {
         EncodeIterator::new(Arc::clone(&self.core), policy, chunks, surrogates)
     }
 
-    /// The text of `ids`, an iterable of int.
-    ///
-    /// `errors` says what becomes of bytes that are not UTF-8, as in `bytes.decode`: by default each
-    /// maximal invalid part becomes U+FFFD. Raises `UnknownTokenError` (a `ValueError` and a
-    /// `KeyError`), naming the id and its position, for an id that no token has.
-    ///
-    /// >>> from bytepair import get_encoding
-    /// >>> get_encoding("gpt2").decode([31373, 995])
-    /// 'hello world'
-    #[pyo3(signature = (ids, *, errors = "replace"))]
-    fn decode<'py>(&self, ids: &Bound<'py, PyAny>, errors: &str) -> PyResult<Bound<'py, PyString>> {
-        convert::text(ids.py(), &self.decoded(ids)?, errors)
-    }
-
-    /// The bytes of `ids`, exactly. Raises `UnknownTokenError` as `decode`.
-    ///
-    /// >>> from bytepair import get_encoding
-    /// >>> get_encoding("cl100k_base").decode_bytes([9468, 239])
-    /// b'\xf0\x9f\x91'
-    fn decode_bytes<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(ids.py(), &self.decoded(ids)?))
-    }
-
-    /// The text of each sequence of ids; `errors` and what is raised are as in `decode`.
-    ///
-    /// >>> from bytepair import get_encoding
-    /// >>> get_encoding("gpt2").decode_batch([[31373], [995]])
-    /// ['hello', ' world']
-    #[pyo3(signature = (batch, *, errors = "replace"))]
-    fn decode_batch<'py>(
-        &self,
-        batch: &Bound<'py, PyAny>,
-        errors: &str,
-    ) -> PyResult<Vec<Bound<'py, PyString>>> {
-        batch.try_iter()?.map(|ids| self.decode(&ids?, errors)).collect()
-    }
-
     /// The bytes of token `id`. Raises `UnknownTokenError`.
     ///
     /// >>> from bytepair import get_encoding
@@ -351,7 +132,7 @@ impl Tokenizer {
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let py = id.py();
         let mut bytes = Vec::new();
-        self.core.decode(&[convert::id(id, 0)?], &mut bytes).or_raise(py)?;
+        self.core.decode(&[idsin::id(id, 0)?], &mut bytes).or_raise(py)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -374,28 +155,6 @@ impl Tokenizer {
         })
     }
 
-    /// The text of each token of `text`; bytes that are part of a character become U+FFFD.
-    ///
-    /// Arguments and what is raised are as in `encode`.
-    ///
-    /// >>> from bytepair import get_encoding
-    /// >>> get_encoding("gpt2").token_strings("hello world")
-    /// ['hello', ' world']
-    #[pyo3(signature = (text, *, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, text, *, allowed_special='all', disallowed_special=(), errors='strict')")]
-    fn token_strings<'py>(
-        &self,
-        text: &Bound<'py, PyAny>,
-        allowed_special: Option<&Bound<'_, PyAny>>,
-        disallowed_special: Option<&Bound<'_, PyAny>>,
-        errors: &str,
-    ) -> PyResult<Vec<Bound<'py, PyString>>> {
-        let py = text.py();
-        let ids = self.encode(text, allowed_special, disallowed_special, errors, None, None)?;
-        ids.into_iter()
-            .map(|id| convert::text(py, self.core.token_bytes(id).unwrap_or_default(), "replace"))
-            .collect()
-    }
-
     /// Whether `id` is a special token's. Raises `UnknownTokenError`.
     ///
     /// >>> from bytepair import get_encoding
@@ -403,7 +162,7 @@ impl Tokenizer {
     /// True
     fn is_special(&self, id: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = id.py();
-        let id = convert::id(id, 0)?;
+        let id = idsin::id(id, 0)?;
         self.core.decode(&[id], &mut Vec::new()).or_raise(py)?;
         Ok(self.core.special().is_special(id))
     }

@@ -1,33 +1,32 @@
-//! Counting pieces and learning merges.
+//! Piece counts, and learning merges from them.
 
-use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytepair::Error;
-use bytepair::pretokenize::Pretokenizer;
-use bytepair::train::{self, Counter, LearnOptions, Source, SpecialCutter, TieBreak, Watch};
+use bytepair::train::{self, LearnOptions, Pieces, Session, TieBreak, Watch};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::PyBytes;
 
-use crate::convert;
 use crate::error::{OrRaise, raise, to_python};
 use crate::model::Model;
 
 /// Tells a Python callable how far the work is, and lets Ctrl-C through.
-struct Watcher {
+pub(crate) struct Watcher {
     callback: Option<Py<PyAny>>,
     /// What stopped the work.
     stop: Mutex<Option<PyErr>>,
 }
 
 impl Watcher {
-    fn new(callback: Option<Py<PyAny>>) -> Self {
+    pub(crate) fn new(callback: Option<Py<PyAny>>) -> Self {
         Self { callback, stop: Mutex::new(None) }
     }
 
     /// The result, or the exception that stopped the work.
-    fn result<T>(self, py: Python<'_>, result: bytepair::Result<T>) -> PyResult<T> {
+    pub(crate) fn result<T>(self, py: Python<'_>, result: bytepair::Result<T>) -> PyResult<T> {
         let stop = self.stop.into_inner().unwrap_or_else(PoisonError::into_inner);
         result.map_err(|error| match (error, stop) {
             (Error::Interrupted, Some(stop)) => stop,
@@ -69,7 +68,10 @@ pub(crate) fn watched<R: Send>(
 
 /// How often each piece occurs.
 #[pyclass(frozen, module = "bytepair._core")]
-pub(crate) struct PieceCounts(train::PieceCounts);
+pub(crate) struct PieceCounts(pub(crate) train::PieceCounts);
+
+/// Items handled between two looks for Ctrl-C.
+const ITEMS_PER_LOOK: usize = 1 << 14;
 
 #[pymethods]
 impl PieceCounts {
@@ -78,7 +80,10 @@ impl PieceCounts {
     fn new(py: Python<'_>, items: &Bound<'_, PyAny>, keep_order: bool) -> PyResult<Self> {
         let mut counts =
             if keep_order { train::PieceCounts::ordered() } else { train::PieceCounts::new() };
-        for item in items.try_iter()? {
+        for (number, item) in items.try_iter()?.enumerate() {
+            if number % ITEMS_PER_LOOK == 0 {
+                py.check_signals()?;
+            }
             let (piece, count): (Bound<'_, PyBytes>, u64) = item?.extract()?;
             counts.add(piece.as_bytes(), count).or_raise(py)?;
         }
@@ -102,21 +107,48 @@ impl PieceCounts {
     }
 
     fn total_tokens(&self, py: Python<'_>, model: &Bound<'_, Model>) -> PyResult<u128> {
-        let model = &*model.get().0;
-        py.detach(|| self.0.total_tokens(model)).or_raise(py)
+        let (model, watcher) = (&*model.get().0, Watcher::new(None));
+        let tokens = py.detach(|| self.0.total_tokens(model, &watcher));
+        watcher.result(py, tokens)
     }
 
     #[pyo3(signature = (most = None))]
-    fn items<'py>(&self, py: Python<'py>, most: Option<usize>) -> Vec<(Bound<'py, PyBytes>, u64)> {
-        let most = most.unwrap_or(usize::MAX);
-        let items = self.0.iter().take(most);
-        items.map(|(piece, count)| (PyBytes::new(py, piece), count)).collect()
+    fn items<'py>(
+        &self,
+        py: Python<'py>,
+        most: Option<usize>,
+    ) -> PyResult<Vec<(Bound<'py, PyBytes>, u64)>> {
+        let (most, watcher) = (most.unwrap_or(usize::MAX), Watcher::new(None));
+        let items = py.detach(|| self.0.most_common(most, &watcher));
+        let mut all = Vec::new();
+        for (number, (piece, count)) in watcher.result(py, items)?.into_iter().enumerate() {
+            if number % ITEMS_PER_LOOK == 0 {
+                py.check_signals()?;
+            }
+            all.push((PyBytes::new(py, piece), count));
+        }
+        Ok(all)
     }
 
     fn merged(&self, py: Python<'_>, other: &Bound<'_, PieceCounts>) -> PyResult<Self> {
-        let mut sum = self.0.clone();
-        sum.merge(&other.get().0).or_raise(py)?;
-        Ok(Self(sum))
+        let (other, watcher) = (&other.get().0, Watcher::new(None));
+        let sum = py.detach(|| {
+            let mut sum = self.0.clone();
+            sum.merge_watched(other, &watcher).map(|()| sum)
+        });
+        watcher.result(py, sum).map(Self)
+    }
+
+    /// Those with counts of at least `least`.
+    fn retained(&self, py: Python<'_>, least: u64) -> PyResult<Self> {
+        let mut counts = self.0.clone();
+        py.detach(|| counts.retain(least)).or_raise(py)?;
+        Ok(Self(counts))
+    }
+
+    /// Raises `ArgumentError` if learning from them takes more than `limit` bytes.
+    fn check_limit(&self, py: Python<'_>, limit: u64) -> PyResult<()> {
+        py.detach(|| self.0.totals().check_limit(limit)).or_raise(py)
     }
 
     fn scaled(&self, py: Python<'_>, n: u64) -> PyResult<Self> {
@@ -126,182 +158,116 @@ impl PieceCounts {
     }
 }
 
-/// Reads from an object of Python, some bytes at a time.
-struct PyReader {
-    object: Py<PyAny>,
-    bytes: Vec<u8>,
-    at: usize,
-}
-
-/// Bytes asked of Python at once.
-const READ: usize = 1 << 18;
-
-impl Read for PyReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.bytes.len() {
-            self.bytes = Python::attach(|py| {
-                let bytes = self.object.bind(py).call_method1("read", (READ,))?;
-                PyResult::Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec())
-            })?;
-            self.at = 0;
-        }
-        let n = (&self.bytes[self.at..]).read(buffer)?;
-        self.at += n;
-        Ok(n)
-    }
-}
-
-impl Drop for PyReader {
-    fn drop(&mut self) {
-        // What closing a file that was only read may raise says nothing about what was read.
-        let _ = Python::attach(|py| self.object.call_method0(py, "close").map(drop));
-    }
-}
-
-fn source((path, open): (PathBuf, Option<Py<PyAny>>)) -> Source {
-    let Some(open) = open else { return Source::File(path) };
-    let name = path.display().to_string();
-    let open = move || -> io::Result<Box<dyn Read + Send>> {
-        let object = Python::attach(|py| open.call0(py))?;
-        Ok(Box::new(PyReader { object, bytes: Vec::new(), at: 0 }))
-    };
-    Source::Reader { name, open: Box::new(open) }
-}
-
-/// What a `.zst` file holds, read from front to back.
+/// Piece counts on disk, to be learned from. Their files go when they are closed or freed.
 #[pyclass(frozen, module = "bytepair._core")]
-pub(crate) struct ZstdReader(Mutex<Box<dyn Read + Send>>);
+pub(crate) struct StoredCounts(Mutex<Option<Arc<train::StoredCounts>>>);
+
+impl StoredCounts {
+    pub(crate) fn new(counts: train::StoredCounts) -> Self {
+        Self(Mutex::new(Some(Arc::new(counts))))
+    }
+
+    fn open(&self, py: Python<'_>) -> PyResult<Arc<train::StoredCounts>> {
+        let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        counts.ok_or_else(|| raise(py, "ArgumentError", "these counts are closed".to_owned()))
+    }
+}
 
 #[pymethods]
-impl ZstdReader {
-    #[new]
-    #[expect(clippy::needless_pass_by_value, reason = "what Python gives is owned")]
-    fn new(path: PathBuf) -> PyResult<Self> {
-        Ok(Self(Mutex::new(train::open_zstd(&path)?)))
+impl StoredCounts {
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(usize::try_from(self.open(py)?.totals().pieces)?)
     }
 
-    /// Closes the file.
+    fn total_bytes(&self, py: Python<'_>) -> PyResult<u128> {
+        Ok(self.open(py)?.totals().text_bytes)
+    }
+
+    fn total_tokens(&self, py: Python<'_>, model: &Bound<'_, Model>) -> PyResult<u128> {
+        let (counts, watcher) = (self.open(py)?, Watcher::new(None));
+        let model = &*model.get().0;
+        let tokens = py.detach(|| counts.total_tokens(model, &watcher));
+        watcher.result(py, tokens)
+    }
+
     fn close(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(io::empty());
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
-
-    /// At most `size` bytes; none at the end.
-    fn read<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyBytes>> {
-        let mut bytes = vec![0; size.min(READ)];
-        let n =
-            py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).read(&mut bytes))?;
-        Ok(PyBytes::new(py, &bytes[..n]))
-    }
-}
-
-fn counter<'a>(
-    pretokenizer: &'a Pretokenizer,
-    special: &'a SpecialCutter,
-    threads: usize,
-    keep_order: bool,
-) -> Counter<'a> {
-    let counter = Counter::new(pretokenizer, special, threads);
-    if keep_order { counter.keep_order() } else { counter }
-}
-
-/// Counts the pieces of files: each a path, or a name and a callable that opens a reader of bytes.
-#[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "what Python gives is owned")]
-#[pyo3(signature = (sources, pattern, special_tokens, threads, callback, keep_order = false))]
-pub(crate) fn count_files(
-    py: Python<'_>,
-    sources: Vec<(PathBuf, Option<Py<PyAny>>)>,
-    pattern: Option<&Bound<'_, PyAny>>,
-    special_tokens: Vec<String>,
-    threads: usize,
-    callback: Option<Py<PyAny>>,
-    keep_order: bool,
-) -> PyResult<PieceCounts> {
-    let pretokenizer = Pretokenizer::new(&convert::pattern(pattern)?).or_raise(py)?;
-    let special = SpecialCutter::new(&special_tokens).or_raise(py)?;
-    let watcher = Watcher::new(callback);
-    let sources: Vec<Source> = sources.into_iter().map(source).collect();
-    let mut counter = counter(&pretokenizer, &special, threads, keep_order);
-    let counts = py.detach(|| {
-        counter.feed_sources(&sources, &watcher)?;
-        counter.finish()
-    });
-    watcher.result(py, counts).map(PieceCounts)
-}
-
-/// Counts the pieces of texts that come in lists.
-#[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "what Python gives is owned")]
-#[pyo3(signature = (batches, pattern, special_tokens, threads, callback, keep_order = false))]
-pub(crate) fn count_texts(
-    py: Python<'_>,
-    batches: &Bound<'_, PyAny>,
-    pattern: Option<&Bound<'_, PyAny>>,
-    special_tokens: Vec<String>,
-    threads: usize,
-    callback: Option<Py<PyAny>>,
-    keep_order: bool,
-) -> PyResult<PieceCounts> {
-    let pretokenizer = Pretokenizer::new(&convert::pattern(pattern)?).or_raise(py)?;
-    let special = SpecialCutter::new(&special_tokens).or_raise(py)?;
-    let watcher = Watcher::new(callback);
-    let mut counter = counter(&pretokenizer, &special, threads, keep_order);
-    for batch in batches.try_iter()? {
-        let batch = batch?.cast_into::<PyList>()?;
-        let texts = batch
-            .iter()
-            .map(|text| Ok(text.cast_into::<PyString>()?))
-            .collect::<PyResult<Vec<_>>>()?;
-        let texts = texts.iter().map(|text| text.to_str()).collect::<PyResult<Vec<&str>>>()?;
-        let fed = py.detach(|| counter.feed(&texts, &watcher));
-        if let Err(error) = fed {
-            return watcher.result(py, Err(error));
-        }
-        py.check_signals()?;
-    }
-    let counts = py.detach(|| counter.finish());
-    watcher.result(py, counts).map(PieceCounts)
 }
 
 /// Merges as (left id, right id), then for each its count, whether it was a tie, tokens saved.
 type Learned = (Vec<(u32, u32)>, Vec<u64>, Vec<bool>, Vec<u64>);
 
+fn tie_break(py: Python<'_>, name: &str) -> PyResult<TieBreak> {
+    match name {
+        "lexicographic" => Ok(TieBreak::Lexicographic),
+        "lowest_ids" => Ok(TieBreak::LowestIds),
+        "huggingface" => Ok(TieBreak::HuggingFace),
+        "first_seen" => Ok(TieBreak::FirstSeen),
+        other => {
+            let message = format!(
+                "tie_break is {other:?}; it is \"lexicographic\", \"lowest_ids\", \"huggingface\" or \
+                 \"first_seen\""
+            );
+            Err(raise(py, "ArgumentError", message))
+        }
+    }
+}
+
 /// Learns merges: (left, right) ids, where byte b has id b and merge k makes id 256 + k. With a base,
-/// its other tokens have the ids from 256 on, in the order of its ids, and merges follow.
+/// its other tokens have the ids from 256 on, in the order of its ids, and merges follow. A
+/// checkpoint is a folder and how often, in seconds, merges are saved there.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "one for each option of Python's")]
-#[pyo3(signature = (counts, merges, tie_break, min_count, max_token_bytes, callback, base = None))]
+#[pyo3(signature = (
+    counts, merges, tie_break, min_count, max_token_bytes, callback, base = None, checkpoint = None
+))]
 pub(crate) fn learn(
     py: Python<'_>,
-    counts: &Bound<'_, PieceCounts>,
+    counts: &Bound<'_, PyAny>,
     merges: usize,
     tie_break: &str,
     min_count: u64,
     max_token_bytes: Option<usize>,
     callback: Option<Py<PyAny>>,
     base: Option<&Bound<'_, Model>>,
+    checkpoint: Option<(PathBuf, f64)>,
 ) -> PyResult<Learned> {
-    let tie_break = match tie_break {
-        "lexicographic" => TieBreak::Lexicographic,
-        "lowest_ids" => TieBreak::LowestIds,
-        "huggingface" => TieBreak::HuggingFace,
-        "first_seen" => TieBreak::FirstSeen,
-        other => {
-            let message = format!(
-                "tie_break is {other:?}; it is \"lexicographic\", \"lowest_ids\", \"huggingface\" or \
-                 \"first_seen\""
-            );
-            return Err(raise(py, "ArgumentError", message));
-        }
-    };
+    let tie_break = self::tie_break(py, tie_break)?;
     let options = LearnOptions { merges, tie_break, min_count, max_token_bytes };
-    let watcher = Watcher::new(callback);
-    let counts = &counts.get().0;
     let base = base.map(|base| &*base.get().0);
-    let learned = py.detach(|| match base {
-        Some(base) => train::learn_more(counts, base, &options, &watcher),
-        None => train::learn(counts, &options, &watcher),
-    });
-    let learned = watcher.result(py, learned)?;
+    let run = |counts: &(dyn Pieces + Sync)| {
+        let watcher = Watcher::new(callback);
+        let learned = py.detach(|| learn_kept(counts, base, &options, checkpoint, &watcher));
+        watcher.result(py, learned)
+    };
+    let learned = if let Ok(counts) = counts.cast::<PieceCounts>() {
+        run(&counts.get().0)?
+    } else if let Ok(stored) = counts.cast::<StoredCounts>() {
+        run(&*stored.get().open(py)?)?
+    } else {
+        return Err(PyTypeError::new_err("counts must be PieceCounts or StoredCounts"));
+    };
     Ok((learned.merges, learned.counts, learned.ties, learned.saved))
+}
+
+/// Learns, on from what a checkpoint holds, and saves there what is learned.
+fn learn_kept(
+    counts: &dyn Pieces,
+    base: Option<&bytepair::merge::Model>,
+    options: &LearnOptions,
+    checkpoint: Option<(PathBuf, f64)>,
+    watcher: &Watcher,
+) -> bytepair::Result<train::Learned> {
+    let Some((folder, seconds)) = checkpoint else {
+        let session = Session { base, ..Session::default() };
+        return train::learn_on(counts, options, session, watcher);
+    };
+    let known = train::load_learned(&folder)?;
+    let every = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    let mut keep = |learned: &train::Learned| train::save_learned(&folder, learned);
+    let session = Session { base, known, keep: Some((every, &mut keep)) };
+    let learned = train::learn_on(counts, options, session, watcher)?;
+    train::save_learned(&folder, &learned)?;
+    Ok(learned)
 }

@@ -1,29 +1,74 @@
-//! Many texts at once, on many threads.
+//! Many texts at once, and one long one, on many threads.
+//!
+//! In: texts. Out: their ids as [`Rows`], or numbers of ids. The texts are dealt out in jobs of about
+//! equal size: short texts together, a long one cut where that changes no piece and no special token.
+//! Each thread takes the next job when it is done with one and writes ids where they stay; jobs are put
+//! in order, so the result does not depend on the number of threads.
 //!
 //! Threads are scoped: none outlives the call, so a later `fork` is safe, and a small input starts
-//! none. Each thread takes the next text when it is done with one; results are put in order, so they
-//! do not depend on the number of threads.
+//! none. Starting one takes about as long as to encode 50 KB.
 
 use std::num::NonZero;
+use std::ops::Range;
+use std::process;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::error::Result;
+use crate::rows::{Rows, Slab};
+use crate::sink::Count;
 use crate::special::Policy;
-use crate::tokenizer::Tokenizer;
+use crate::tokenizer::{Scratch, Tokenizer};
+use crate::train::{NoWatch, Watch};
+use crate::watched::Beat;
 
-/// Below this many bytes in all, starting a thread costs more than it saves.
-const WORTH_A_THREAD: usize = 1 << 16;
+/// Below this many bytes for each thread, starting one costs more than it saves.
+const WORTH_A_THREAD: usize = 1 << 17;
+
+/// Bytes of a job: few enough that all threads end at about the same time, many enough that taking
+/// one costs nothing.
+const JOB: Range<usize> = 1 << 15..1 << 20;
+/// How many jobs there are for each thread, if they do not get too small or too large.
+const JOBS: usize = 8;
+
+/// How far behind the place where a long text should be cut a certain place is looked for.
+const WINDOW: usize = 1 << 13;
 
 /// More threads than this are never started, whatever is asked for.
 pub(crate) const THREADS_MOST: usize = 256;
 
-/// How many threads to use when the caller does not say: one per core.
+/// The process that first asked: in a child that was forked from it the number is another.
+static PROCESS: OnceLock<u32> = OnceLock::new();
+
+/// How many threads to use when the caller does not say: one per core; one in a forked child, which
+/// is most likely one of many at the same work.
 pub fn default_threads() -> usize {
     // Asked once: the system reads files to answer, which takes longer than to encode a few words.
     static CORES: OnceLock<usize> = OnceLock::new();
+    if is_forked() {
+        return 1;
+    }
     *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
+}
+
+/// Whether this process was forked after the first call of this function or of [`default_threads`].
+pub fn is_forked() -> bool {
+    let own = process::id();
+    *PROCESS.get_or_init(|| own) != own
+}
+
+/// Whether `bytes` of text are worth a second thread; there is no need to ask for their number else.
+pub fn is_worth_threads(bytes: usize) -> bool {
+    bytes >= 2 * WORTH_A_THREAD
+}
+
+/// A text or a part of one.
+#[derive(Debug, Clone, Copy)]
+struct Part<'t> {
+    text: &'t str,
+    /// Whether its text ends with it.
+    last: bool,
 }
 
 /// The ids of each text.
@@ -35,12 +80,36 @@ pub fn encode_batch(
     texts: &[&str],
     policy: &Policy,
     threads: usize,
-) -> Result<Vec<Vec<u32>>> {
-    let total = texts.iter().map(|text| text.len()).sum();
-    map(texts, threads, |text| {
-        let mut ids = Vec::new();
-        tokenizer.encode_among(text, total, policy, &mut ids).map(|()| ids)
-    })
+) -> Result<Rows> {
+    encode_batch_watched(tokenizer, texts, policy, threads, &NoWatch)
+}
+
+/// [`encode_batch`] that `watch` can stop: the calling thread asks it between texts, and between the
+/// parts of long ones.
+///
+/// # Errors
+/// As [`encode_batch`], and [`Error::Interrupted`].
+pub fn encode_batch_watched(
+    tokenizer: &Tokenizer,
+    texts: &[&str],
+    policy: &Policy,
+    threads: usize,
+    watch: &dyn Watch,
+) -> Result<Rows> {
+    let beat = Beat::new(watch);
+    let work = |parts: &[Part<'_>], scratch: &mut Scratch| {
+        let mut slab = Slab::with_capacity(parts.iter().map(|part| part.text.len()).sum());
+        for part in parts {
+            beat.check()?;
+            policy.check(part.text)?;
+            tokenizer.encode_to(part.text, policy, scratch, &mut slab.ids)?;
+            if part.last {
+                slab.end_row();
+            }
+        }
+        Ok(slab)
+    };
+    run(tokenizer, texts, policy, threads, work).map(Rows::new)
 }
 
 /// The number of ids of each text.
@@ -53,29 +122,178 @@ pub fn count_batch(
     policy: &Policy,
     threads: usize,
 ) -> Result<Vec<usize>> {
-    map(texts, threads, |text| tokenizer.count(text, policy, None))
+    count_batch_watched(tokenizer, texts, policy, threads, &NoWatch)
 }
 
-fn map<R: Send>(
+/// [`count_batch`] that `watch` can stop, as [`encode_batch_watched`].
+///
+/// # Errors
+/// As [`encode_batch`], and [`Error::Interrupted`].
+pub fn count_batch_watched(
+    tokenizer: &Tokenizer,
     texts: &[&str],
+    policy: &Policy,
     threads: usize,
-    work: impl Fn(&str) -> Result<R> + Sync,
+    watch: &dyn Watch,
+) -> Result<Vec<usize>> {
+    let beat = Beat::new(watch);
+    let work = |parts: &[Part<'_>], scratch: &mut Scratch| {
+        let mut counts = Vec::with_capacity(parts.len());
+        for part in parts {
+            beat.check()?;
+            policy.check(part.text)?;
+            let mut count = Count::up_to(None);
+            tokenizer.encode_to(part.text, policy, scratch, &mut count)?;
+            counts.push((count.get(), part.last));
+        }
+        Ok(counts)
+    };
+    let jobs = run(tokenizer, texts, policy, threads, work)?;
+    let mut counts = Vec::with_capacity(texts.len());
+    let mut sum = 0;
+    for (count, last) in jobs.into_iter().flatten() {
+        sum += count;
+        if last {
+            counts.push(std::mem::take(&mut sum));
+        }
+    }
+    Ok(counts)
+}
+
+impl Tokenizer {
+    /// Appends the ids of `text` to `ids`: [`Tokenizer::encode`] on as many threads as pay.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub fn encode_on(
+        &self,
+        threads: usize,
+        text: &str,
+        policy: &Policy,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        if threads <= 1 || !is_worth_threads(text.len()) {
+            return self.encode(text, policy, ids);
+        }
+        encode_batch(self, &[text], policy, threads)?.append_to(ids, threads);
+        Ok(())
+    }
+
+    /// The number of ids of `text`: [`Tokenizer::count`] on as many threads as pay.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub fn count_on(&self, threads: usize, text: &str, policy: &Policy) -> Result<usize> {
+        if threads <= 1 || !is_worth_threads(text.len()) {
+            return self.count(text, policy, None);
+        }
+        Ok(count_batch(self, &[text], policy, threads)?.into_iter().sum())
+    }
+
+    /// The least place at or after `from`, and not far behind it, where a cut changes neither pieces
+    /// nor special tokens.
+    fn cut_near(&self, text: &str, from: usize, policy: &Policy) -> Option<usize> {
+        let end = text.floor_char_boundary(from.saturating_add(WINDOW));
+        let mut from = from;
+        loop {
+            let at = self.pretokenizer().safe_cut(&text[..end], from)?;
+            // A normalizer never joins two ASCII characters and leaves them what they are.
+            let joins = self.normalizer().is_some()
+                && !text.as_bytes()[at - 1..=at].iter().all(u8::is_ascii);
+            if !joins && !policy.crosses(text, at) {
+                return Some(at);
+            }
+            from = at + 1;
+        }
+    }
+
+    /// Cuts `text` into parts of about `size` bytes.
+    fn cut<'t>(&self, text: &'t str, size: usize, policy: &Policy, parts: &mut Vec<Part<'t>>) {
+        let mut start = 0;
+        let mut target = size;
+        while target + size / 2 < text.len() {
+            match self.cut_near(text, target, policy) {
+                Some(at) => {
+                    parts.push(Part { text: &text[start..at], last: false });
+                    (start, target) = (at, at + size);
+                }
+                None => target += size,
+            }
+        }
+        parts.push(Part { text: &text[start..], last: true });
+    }
+}
+
+/// Deals `texts` out to `threads` threads, and gives what `work` gives for each job, in order.
+fn run<R: Send>(
+    tokenizer: &Tokenizer,
+    texts: &[&str],
+    policy: &Policy,
+    threads: usize,
+    work: impl Fn(&[Part<'_>], &mut Scratch) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     let bytes: usize = texts.iter().map(|text| text.len()).sum();
-    let threads = threads.min(THREADS_MOST).min(texts.len()).min(bytes / WORTH_A_THREAD + 1);
+    let threads = threads.min(THREADS_MOST).min(bytes / WORTH_A_THREAD);
     if threads <= 1 {
-        return texts.iter().map(|text| work(text)).collect();
+        let parts: Vec<Part<'_>> = texts.iter().map(|text| Part { text, last: true }).collect();
+        return tokenizer.with_scratch(bytes, |scratch| Ok(vec![work(&parts, scratch)?]));
     }
+    let size = (bytes / (threads * JOBS)).clamp(JOB.start, JOB.end);
+    let mut parts = Vec::with_capacity(texts.len() + bytes / size);
+    for text in texts {
+        if text.len() < 2 * size {
+            parts.push(Part { text, last: true });
+        } else {
+            // The whole text: where a part is refused for its bytes, a later one may be forbidden.
+            policy.check(text)?;
+            tokenizer.cut(text, size, policy, &mut parts);
+        }
+    }
+    let jobs = jobs(&parts, size);
     let next = AtomicUsize::new(0);
-    let mut results: Vec<Option<Result<R>>> = texts.iter().map(|_| None).collect();
     let worker = || {
         let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(text) = texts.get(index) else { return done };
-            done.push((index, work(text)));
-        }
+        tokenizer.with_scratch(bytes, |scratch| {
+            while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let result = work(&parts[job.clone()], scratch);
+                // What comes later has no say any more; what comes before was taken before.
+                let failed = result.is_err();
+                done.push((job.start, result));
+                if failed {
+                    next.store(jobs.len(), Ordering::Relaxed);
+                }
+            }
+        });
+        done
     };
+    let mut results = on_threads(threads.min(jobs.len()), worker);
+    results.sort_unstable_by_key(|&(start, _)| start);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Neighbouring parts of about `size` bytes together.
+fn jobs(parts: &[Part<'_>], size: usize) -> Vec<Range<usize>> {
+    let mut jobs = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (index, part) in parts.iter().enumerate() {
+        // A text of no bytes is work too.
+        bytes += part.text.len() + 16;
+        if bytes >= size {
+            jobs.push(start..index + 1);
+            (start, bytes) = (index + 1, 0);
+        }
+    }
+    if start < parts.len() {
+        jobs.push(start..parts.len());
+    }
+    jobs
+}
+
+/// What `worker` gives on each of `threads` threads, this one among them.
+pub(crate) fn on_threads<R: Send>(
+    threads: usize,
+    worker: impl Fn() -> Vec<R> + Sync + Copy + Send,
+) -> Vec<R> {
     thread::scope(|scope| {
         // Where the system refuses a thread, fewer do the work.
         let others: Vec<_> = (1..threads)
@@ -88,9 +306,6 @@ fn map<R: Send>(
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        for (index, result) in all {
-            results[index] = Some(result);
-        }
-    });
-    results.into_iter().map(|result| result.expect("every index was handed out")).collect()
+        all
+    })
 }

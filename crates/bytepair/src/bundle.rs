@@ -12,7 +12,7 @@
 use std::io::Read;
 
 use crate::error::{Error, Result};
-use crate::merge::Model;
+use crate::merge::{Model, RANKED_MOST};
 use crate::vocab::Vocab;
 
 /// The first bytes of the unpacked form; the number is the version.
@@ -90,34 +90,44 @@ pub fn unpack(packed: &[u8]) -> Result<Model> {
         let byte = |plane: usize| u32::from(planes[plane * count + id]);
         byte(plane) | byte(plane + 1) << 8 | byte(plane + 2) << 16
     };
+    let place = |arena: &[u8]| u32::try_from(arena.len()).expect("at most ARENA_MOST");
     let mut arena: Vec<u8> = Vec::with_capacity(count * 8);
-    let mut starts = vec![0usize; count + 1];
-    let mut ids = Vec::with_capacity(count);
+    let mut starts = vec![0; count + 1];
     let mut merges = Vec::with_capacity(count);
-    for id in 0..count {
+    let mut byte_ids = [None; 256];
+    for (id, number) in (0..count).zip(0u32..) {
         let (left, right) = (part(0, id), part(3, id));
         match left {
             HOLE => {}
-            BYTE => arena.push(u8::try_from(right).map_err(|_| damaged("a byte is above 255"))?),
+            BYTE => {
+                let byte = u8::try_from(right).map_err(|_| damaged("a byte is above 255"))?;
+                arena.push(byte);
+                byte_ids[usize::from(byte)].get_or_insert(number);
+            }
             _ => {
                 let (l, r) = (left as usize, right as usize);
                 if l >= id || r >= id {
                     return Err(damaged("a token is made of later ones"));
                 }
-                arena.extend_from_within(starts[l]..starts[l + 1]);
-                arena.extend_from_within(starts[r]..starts[r + 1]);
-                merges.push((u32::try_from(id).expect("below IDS_MOST"), left, right));
+                let before = arena.len();
+                for part in [l, r] {
+                    let bytes = starts[part] as usize..starts[part + 1] as usize;
+                    if bytes.is_empty() {
+                        return Err(damaged("a token is made of one that is none"));
+                    }
+                    arena.extend_from_within(bytes);
+                }
+                if arena.len() - before > RANKED_MOST {
+                    return Err(damaged("a token is too long"));
+                }
+                merges.push((number, left, right));
             }
         }
         if arena.len() > ARENA_MOST {
             return Err(damaged("its tokens are too long"));
         }
-        if left != HOLE {
-            ids.push(u32::try_from(id).expect("below IDS_MOST"));
-        }
-        starts[id + 1] = arena.len();
+        starts[id + 1] = place(&arena);
     }
-    let token = |id: u32| &arena[starts[id as usize]..starts[id as usize + 1]];
-    let vocab = Vocab::new(ids.iter().map(|&id| (id, token(id))))?;
-    Ok(Model::from_true_merges(vocab, &merges))
+    let vocab = Vocab::of_arena(starts, arena);
+    Ok(Model::from_true_merges(vocab, &byte_ids, &merges))
 }

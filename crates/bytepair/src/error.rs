@@ -60,6 +60,13 @@ pub enum Error {
         /// What the operating system says.
         source: std::io::Error,
     },
+    /// A file of piece counts, written while counting, that cannot be read or written.
+    Store {
+        /// The file or folder.
+        path: String,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
     /// A file that is not what its format says.
     Format(String),
     /// The caller's `keep_going` hook asked to stop (Ctrl-C in Python).
@@ -98,7 +105,9 @@ impl fmt::Display for Error {
                     "{source}: byte {offset} is not valid UTF-8; convert the file to UTF-8 first"
                 )
             }
-            Error::Io { path, source } => write!(f, "{path}: {source}"),
+            Error::Io { path, source } | Error::Store { path, source } => {
+                write!(f, "{path}: {source}")
+            }
             Error::Interrupted => f.write_str("interrupted"),
         }
     }
@@ -107,7 +116,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Io { source, .. } => Some(source),
+            Error::Io { source, .. } | Error::Store { source, .. } => Some(source),
             _ => None,
         }
     }

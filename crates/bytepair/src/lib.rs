@@ -35,6 +35,7 @@ pub mod normalize;
 pub mod offsets;
 mod pool;
 pub mod pretokenize;
+pub mod rows;
 pub mod simd;
 mod sink;
 pub mod special;

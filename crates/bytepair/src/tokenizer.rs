@@ -23,6 +23,7 @@ use crate::pretokenize::{Pattern, Pretokenizer};
 use crate::sink::{Count, Sink};
 use crate::special::{Choice, Policy, SpecialTokens};
 use crate::stream::Buffers;
+use crate::vocab::PAD;
 
 /// How many pieces are cut before they are merged: enough to keep each loop tight, few enough that
 /// their ends stay in the first-level cache.
@@ -40,6 +41,7 @@ pub struct Tokenizer {
     pretokenizer: Pretokenizer,
     everything: Policy,
     plain: Policy,
+    strict: OnceLock<Policy>,
     /// Made for the first text that is long enough.
     cuts: OnceLock<Option<Cuts>>,
     pool: Pool<Scratch>,
@@ -109,6 +111,7 @@ impl Tokenizer {
             pretokenizer,
             everything,
             plain,
+            strict: OnceLock::new(),
             cuts,
             pool,
             buffers,
@@ -169,6 +172,14 @@ impl Tokenizer {
         &self.plain
     }
 
+    /// The policy under which no special token is recognised and all are forbidden.
+    pub fn strict(&self) -> &Policy {
+        self.strict.get_or_init(|| {
+            Policy::new(&self.special, &Choice::These(Vec::new()), &Choice::All)
+                .expect("the finder of all special tokens was made before")
+        })
+    }
+
     /// A policy from what a caller allows and disallows; see [`Policy::new`].
     pub fn policy(&self, allowed: &Choice, disallowed: &Choice) -> Result<Policy> {
         Policy::new(&self.special, allowed, disallowed)
@@ -180,19 +191,8 @@ impl Tokenizer {
     /// [`Error::SpecialToken`] when the policy forbids the text; [`Error::UnknownByte`] when a byte
     /// is in no token; [`Error::Pattern`] when a regular expression gives up.
     pub fn encode(&self, text: &str, policy: &Policy, ids: &mut Vec<u32>) -> Result<()> {
-        self.encode_among(text, text.len(), policy, ids)
-    }
-
-    /// [`Tokenizer::encode`] for one of several texts, of `total` bytes together.
-    pub(crate) fn encode_among(
-        &self,
-        text: &str,
-        total: usize,
-        policy: &Policy,
-        ids: &mut Vec<u32>,
-    ) -> Result<()> {
         policy.check(text)?;
-        self.with_scratch(total, |scratch| self.encode_to(text, policy, scratch, ids))
+        self.with_scratch(text.len(), |scratch| self.encode_to(text, policy, scratch, ids))
     }
 
     /// The number of ids of `text`, or `limit + 1` when there are more than `limit`.
@@ -259,10 +259,11 @@ impl Tokenizer {
 
     /// Encodes text without special tokens, as it is after the normalizer.
     fn encode_normal(&self, span: &str, scratch: &mut Scratch, sink: &mut impl Sink) -> Result<()> {
+        let cuts = self.cuts.get().and_then(Option::as_ref);
         let mut from = 0;
         while from < span.len() && !sink.is_full() {
             scratch.ends.clear();
-            let next = self.pretokenizer.chunk(span, from, &mut scratch.ends)?;
+            let next = self.pretokenizer.chunk_parted(cuts, span, from, &mut scratch.ends)?;
             self.merge_pieces(span.as_bytes(), from, scratch, sink)?;
             from = next;
         }
@@ -327,8 +328,7 @@ impl Tokenizer {
         scratch: &mut Scratch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let cuts = self.cuts.get().and_then(Option::as_ref);
-        scratch.memory.merge_all(&self.model, cuts, span, from, &scratch.ends, sink)
+        scratch.memory.merge_all(&self.model, span, from, &scratch.ends, sink)
     }
 
     /// The bytes of a token, special or not.
@@ -349,7 +349,31 @@ impl Tokenizer {
     /// # Errors
     /// [`Error::UnknownToken`], naming the first id that no token has.
     pub fn decode(&self, ids: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
+        let Some((starts, arena)) = self.model.vocab().dense() else {
+            return self.decode_each(ids, 0, bytes);
+        };
         for (index, &id) in ids.iter().enumerate() {
+            let at = id as usize;
+            let &[start, end] = starts.get(at..at.wrapping_add(2)).unwrap_or(&[0, 0]) else {
+                return self.decode_each(&ids[index..], index, bytes);
+            };
+            let (start, len) = (start as usize, (end - start) as usize);
+            // Copying a fixed number of bytes is cheaper than copying just those of the token.
+            match arena.get(start..start + PAD) {
+                Some(window) if 0 < len && len <= PAD => {
+                    let before = bytes.len();
+                    bytes.extend_from_slice(window);
+                    bytes.truncate(before + len);
+                }
+                _ => self.decode_each(&ids[index..=index], index, bytes)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// [`Tokenizer::decode`] of ids that stand at `first` of those given: its slow twin.
+    fn decode_each(&self, ids: &[u32], first: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        for (index, &id) in (first..).zip(ids) {
             bytes.extend_from_slice(self.token_bytes(id).ok_or_else(|| Error::UnknownToken {
                 id: u64::from(id),
                 index,

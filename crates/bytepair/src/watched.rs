@@ -5,6 +5,8 @@
 //! often than every 50 ms; one piece, however long, is merged without asking.
 
 use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -44,6 +46,34 @@ impl<'w> Pulse<'w> {
             self.stopped.set(!self.watch.progress(0, 0));
         }
         self.stopped.get()
+    }
+}
+
+/// [`Pulse`] for work on several threads: only the thread that made it asks.
+pub(crate) struct Beat<'w> {
+    watch: &'w dyn Watch,
+    caller: ThreadId,
+    next: Mutex<Instant>,
+}
+
+impl<'w> Beat<'w> {
+    pub(crate) fn new(watch: &'w dyn Watch) -> Self {
+        let next = Mutex::new(Instant::now() + INTERVAL);
+        Self { watch, caller: thread::current().id(), next }
+    }
+
+    /// An error when the watch says to stop; it is asked when the interval has passed.
+    pub(crate) fn check(&self) -> Result<()> {
+        if thread::current().id() != self.caller {
+            return Ok(());
+        }
+        let now = Instant::now();
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        if now < *next {
+            return Ok(());
+        }
+        *next = now + INTERVAL;
+        if self.watch.progress(0, 0) { Ok(()) } else { Err(Error::Interrupted) }
     }
 }
 

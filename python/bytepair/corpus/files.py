@@ -1,7 +1,8 @@
 """Which files a corpus has, and what is in each of them by its name.
 
-In: a path, a directory, a glob, or a list of them. Out: paths in a fixed order. A name has a kind
-(`.txt`, `.jsonl`, …; any other is text) and may be packed (`.gz`, …). Contents are not looked at.
+In: a path, a URL, a directory, a glob, or a list of them. Out: paths in a fixed order. A name has a
+kind (`.txt`, `.jsonl`, …; any other is text) and may be packed (`.gz`, …). Contents are not looked
+at.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
+from bytepair.corpus.remote import expand_url, is_url
 from bytepair.errors import ArgumentError
 
 __all__ = [
@@ -74,11 +76,16 @@ def sort_corpus(corpus: object) -> tuple[list[str] | None, Iterator[str]]:
 
 
 def _is_path(item: object) -> bool:
-    """Whether an item of a list is a file, not a text: a `Path`, or a `str` that names one."""
+    """Whether an item of a list is a file, not a text: a `Path`, or a `str` that names one.
+
+    A text may be a URL, so one in a list is a path only if it ends as a corpus file or is a glob.
+    """
     if isinstance(item, os.PathLike):
         return True
     if not isinstance(item, str) or not item or len(item) > 4096 or "\n" in item or "\0" in item:
         return False
+    if is_url(item) and " " not in item:
+        return item.lower().endswith(CORPUS_SUFFIXES) or "*" in item
     return os.path.exists(item) or _is_glob(item)
 
 
@@ -89,11 +96,13 @@ def _is_glob(item: str) -> bool:
 
 
 def expand(corpus: str | os.PathLike[str]) -> list[str]:
-    """The files behind a path, a directory or a glob, sorted by name."""
+    """The files behind a path, a URL, a directory or a glob, sorted by name."""
     import glob
     from pathlib import Path
 
     name = os.fspath(corpus)
+    if is_url(name):
+        return expand_url(name, CORPUS_SUFFIXES)
     if os.path.isdir(name):
         found = sorted(
             str(path)

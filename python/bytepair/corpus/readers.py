@@ -12,10 +12,11 @@ import io
 import zlib
 from collections.abc import Callable
 from functools import partial
-from typing import IO, Any, Literal, Protocol, cast
+from typing import IO, Any, BinaryIO, Literal, Protocol, cast
 
 from bytepair import _core
 from bytepair.corpus.files import packing
+from bytepair.corpus.remote import is_url, open_url
 from bytepair.errors import ArgumentError, CorpusError
 
 __all__ = ["Errors", "Reader", "check_errors", "open_bytes", "text_source"]
@@ -45,15 +46,17 @@ def check_errors(errors: str) -> None:
 def open_bytes(path: str) -> io.BufferedReader:
     """What a file holds, unpacked. Damage is a `CorpusError` that names the file."""
     packed = packing(path)
-    if not packed:
-        return open(path, "rb")
-    return io.BufferedReader(_Unpacked(path, packed), 1 << 18)
+    if packed:
+        return io.BufferedReader(_Unpacked(path, packed), 1 << 18)
+    if is_url(path):
+        return cast("io.BufferedReader", open_url(path))
+    return open(path, "rb")
 
 
 def text_source(path: str, errors: Errors) -> tuple[str, Callable[[], Reader] | None]:
     """A file of text as the core takes it: a path it reads itself, or a path and what opens it."""
     if errors == "strict":
-        return path, partial(open_bytes, path) if packing(path) else None
+        return path, partial(open_bytes, path) if packing(path) or is_url(path) else None
     return path, partial(_Mended, path, errors)
 
 
@@ -62,7 +65,8 @@ class _Unpacked(io.RawIOBase):
 
     def __init__(self, path: str, packed: str) -> None:
         self._path = path
-        self._inner = _open_packed(path, packed)
+        self._under = open_url(path) if is_url(path) else None
+        self._inner = _open_packed(path, self._under, packed)
 
     def readable(self) -> bool:
         return True
@@ -84,6 +88,9 @@ class _Unpacked(io.RawIOBase):
         # An object whose file could not be opened is closed too, when it is thrown away.
         if not self.closed and hasattr(self, "_inner"):
             self._inner.close()
+            # What unpacks an open file leaves it open.
+            if self._under is not None:
+                self._under.close()
         super().close()
 
     def _damaged(self, error: Exception) -> CorpusError:
@@ -92,19 +99,22 @@ class _Unpacked(io.RawIOBase):
         )
 
 
-def _open_packed(path: str, packed: str) -> Reader:
+def _open_packed(path: str, under: BinaryIO | None, packed: str) -> Reader:
+    file: Any = path if under is None else under
     if packed == ".gz":
         import gzip
 
-        return cast("IO[bytes]", gzip.open(path, "rb"))
+        return cast("IO[bytes]", gzip.open(file, "rb"))
     if packed == ".bz2":
         import bz2
 
-        return cast("IO[bytes]", bz2.open(path, "rb"))
+        return cast("IO[bytes]", bz2.open(file, "rb"))
     if packed == ".xz":
         import lzma
 
-        return cast("IO[bytes]", lzma.open(path, "rb"))
+        return cast("IO[bytes]", lzma.open(file, "rb"))
+    if under is not None:
+        return _core.ZstdReader.over(under)
     with open(path, "rb"):  # so that a missing file is the error that it is for the others
         return _core.ZstdReader(path)
 

@@ -1,44 +1,36 @@
-//! Remembers the ids of short pieces: bounded and exact.
+//! Remembers the ids of pieces: bounded and exact.
 //!
-//! Two-way associative over lines of two 32-byte slots. A slot holds the piece itself (at most 15
-//! bytes and its length, as one 128-bit key) and up to three ids, so a hit is one line of memory and
-//! nothing is ever trusted to a hash alone. A new piece takes the first place of its line and pushes
-//! the older one to the second. Longer pieces and longer results go to [`super::long`].
+//! Two-way associative over lines of two 32-byte slots. A slot holds a key of 128 bits and up to
+//! three ids. The key of a short piece is the piece itself (at most 15 bytes and its length), so a hit
+//! is one line of memory and nothing is trusted to a hash alone. The key of a longer one is a hash,
+//! and its bytes lie with its ids in the [`Store`], where more than three ids of a short one lie too.
+//! A new piece takes the first place of its line and pushes the older one to the second.
 
 use super::huge;
+use super::store::{self, Store};
 use crate::simd;
 
-/// The longest piece that is remembered, in bytes.
+/// The longest piece that is its own key, in bytes.
 pub const KEY_MOST: usize = 15;
-/// The most ids of a piece that are remembered.
+/// The most ids in a slot.
 pub const IDS_MOST: usize = 3;
 
-/// The key of a piece that is too long to have one.
+/// The key of a piece that is too long to be remembered.
 pub const NO_KEY: u128 = 0;
 
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     key: u128,
-    /// Ids, and in the last place how many they are, or [`FAR`].
+    /// Ids, and in the last place how many they are; or their place in the store, in two halves, how
+    /// many, and [`FAR`].
     ids: [u32; IDS_MOST + 1],
 }
 
-/// The ids are too many for a slot: [`super::long`] may have them.
+/// The ids are in the store.
 const FAR: u32 = u32::MAX;
 
 /// Its key is no piece's (it has length 0) and not [`NO_KEY`].
 const EMPTY: Slot = Slot { key: 1, ids: [0; IDS_MOST + 1] };
-
-/// What there is of a piece.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Found<'a> {
-    /// It is not remembered.
-    Nothing,
-    /// Its ids.
-    Ids(&'a [u32]),
-    /// It had too many ids when it was last seen.
-    Far,
-}
 
 /// One line of the processor's cache.
 #[derive(Debug, Clone, Copy)]
@@ -50,11 +42,12 @@ struct Line([Slot; 2]);
 pub struct PieceCache {
     lines: Vec<Line>,
     shift: u32,
+    store: Store,
 }
 
 /// What makes a key of 16 bytes of text, by the length of the piece: a mask and the length itself.
-const MASKS: [(u128, u128); KEY_MOST + 2] = {
-    let mut masks = [(0, NO_KEY); KEY_MOST + 2];
+const MASKS: [(u128, u128); KEY_MOST + 1] = {
+    let mut masks = [(0, NO_KEY); KEY_MOST + 1];
     let mut len = 0;
     while len <= KEY_MOST {
         masks[len] = ((1 << (8 * len)) - 1, (len as u128) << 120);
@@ -63,34 +56,61 @@ const MASKS: [(u128, u128); KEY_MOST + 2] = {
     masks
 };
 
-/// The key of the piece `text[start..end]`; [`NO_KEY`] when it is too long, and for no other.
+/// The key of the piece `text[start..end]`; [`NO_KEY`] when it is too long.
 #[inline(always)]
 pub fn key(text: &[u8], start: usize, end: usize) -> u128 {
     let len = end - start;
+    if len > KEY_MOST {
+        return long_key(&text[start..end]);
+    }
     let window = if let Some(window) = text.get(start..start + 16) {
         window.try_into().expect("a window of 16 bytes")
     } else {
         let mut window = [0; 16];
-        let len = len.min(16);
-        window[..len].copy_from_slice(&text[start..start + len]);
+        window[..len].copy_from_slice(&text[start..end]);
         window
     };
-    let (mask, tag) = MASKS[len.min(KEY_MOST + 1)];
+    let (mask, tag) = MASKS[len];
     u128::from_le_bytes(window) & mask | tag
 }
 
+/// A hash whose highest byte is the length, which no shorter piece has.
+fn long_key(piece: &[u8]) -> u128 {
+    if piece.len() > store::BYTES_MOST {
+        return NO_KEY;
+    }
+    let mix = |hash: u128, word: u64| {
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+        let (low, high) = (hash as u64, (hash >> 64) as u64);
+        u128::from(low ^ word) * 0x9E37_79B9_7F4A_7C15_u128 ^ u128::from(high.rotate_left(29))
+    };
+    let (words, rest) = piece.as_chunks::<8>();
+    let hash = words.iter().fold(1, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    let last = rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    (mix(hash, last) >> 8 & u128::MAX >> 8) | (piece.len() as u128) << 120
+}
+
+fn is_long(key: u128) -> bool {
+    key >> 120 > KEY_MOST as u128
+}
+
 impl PieceCache {
-    /// An empty cache of 2 to the power of `bits` lines, 64 bytes each, all of it written here.
-    pub fn with_bits(bits: u32) -> Self {
-        Self { lines: huge::filled(1 << bits, Line([EMPTY; 2])), shift: 64 - bits }
+    /// An empty cache of 2 to the power of `lines` lines, 64 bytes each, and `words` words in the
+    /// store, all of it written here.
+    pub fn with_bits(lines: u32, words: u32) -> Self {
+        let empty = Line([EMPTY; 2]);
+        let store = Store::with_bits(words);
+        Self { lines: huge::filled(1 << lines, empty), shift: 64 - lines, store }
     }
 
-    /// Makes room for 2 to the power of `bits` lines. What the cache holds stays.
-    pub fn grow(&mut self, bits: u32) {
-        let old = std::mem::replace(self, Self::with_bits(bits));
+    /// Makes room for more. What the slots hold stays.
+    pub fn grow(&mut self, lines: u32, words: u32) {
+        let old = std::mem::replace(self, Self::with_bits(lines, words));
         for Line([first, second]) in old.lines {
-            for slot in [second, first].into_iter().filter(|slot| slot.key != EMPTY.key) {
-                self.put(slot);
+            for slot in [second, first] {
+                if slot.key != EMPTY.key && slot.ids[IDS_MOST] != FAR {
+                    self.put(slot);
+                }
             }
         }
     }
@@ -122,36 +142,42 @@ impl PieceCache {
         (slot.key == key && slot.ids[IDS_MOST] != FAR).then_some(&slot.ids)
     }
 
-    /// The ids of `key`, or whether there were too many; makes it the first of its line.
-    pub fn find(&mut self, key: u128) -> Found<'_> {
+    /// The ids of `piece`, of key `key`, if they are remembered; makes it the first of its line.
+    pub fn get(&mut self, piece: &[u8], key: u128) -> Option<&[u32]> {
         let line = self.line(key);
         let Line(line) = &mut self.lines[line as usize];
         if line[0].key != key {
             if line[1].key != key {
-                return Found::Nothing;
+                return None;
             }
             line.swap(0, 1);
         }
-        let [ids @ .., len] = &line[0].ids;
-        if *len == FAR { Found::Far } else { Found::Ids(&ids[..*len as usize]) }
+        match &line[0].ids {
+            &[low, high, count, FAR] => {
+                let place = u64::from(low) | u64::from(high) << 32;
+                self.store.get(place, count as usize, if is_long(key) { piece } else { &[] })
+            }
+            [ids @ .., len] => ids.get(..*len as usize),
+        }
     }
 
-    /// Remembers `ids` for `key`, and tells whether there was room. If they are too many, that is
-    /// what it remembers.
-    pub fn insert(&mut self, key: u128, ids: &[u32]) -> bool {
-        if key == NO_KEY {
-            return false;
+    /// Remembers `ids` for `piece`, of key `key`, if they are few enough and it is short enough.
+    pub fn insert(&mut self, piece: &[u8], key: u128, ids: &[u32]) {
+        if key == NO_KEY || ids.len() > store::IDS_MOST {
+            return;
         }
-        let mut slot = Slot { key, ids: [0; IDS_MOST + 1] };
-        let fits = ids.len() <= IDS_MOST;
-        if fits {
+        #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
+        let count = ids.len() as u32;
+        let mut slot = Slot { key, ids: [0, 0, 0, count] };
+        if is_long(key) || ids.len() > IDS_MOST {
+            let place = self.store.put(ids, if is_long(key) { piece } else { &[] });
+            #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+            let halves = (place as u32, (place >> 32) as u32);
+            slot.ids = [halves.0, halves.1, count, FAR];
+        } else {
             slot.ids[..ids.len()].copy_from_slice(ids);
         }
-        #[expect(clippy::cast_possible_truncation, reason = "at most IDS_MOST")]
-        let len = ids.len() as u32;
-        slot.ids[IDS_MOST] = if fits { len } else { FAR };
         self.put(slot);
-        fits
     }
 
     fn put(&mut self, slot: Slot) {
@@ -170,36 +196,47 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_found_and_nothing_else() {
-        let mut cache = PieceCache::with_bits(4);
+        let mut cache = PieceCache::with_bits(4, 10);
         let text: Vec<u8> = (0..=255).collect();
-        for len in 1..=KEY_MOST {
-            let piece = key(&text, 0, len);
-            let ids: Vec<u32> = (0..5).map(|id| id * 1000).take(len).collect();
-            let few = ids.len() <= IDS_MOST;
-            assert_eq!(cache.insert(piece, &ids), few);
-            let expected = if few { Found::Ids(&ids) } else { Found::Far };
-            assert_eq!(cache.find(piece), expected, "{len}");
-            let first = cache.first(cache.line(piece), piece);
-            assert_eq!(first.map(|ids| &ids[..len]), few.then_some(&ids[..]), "{len}");
-            let other = key(&text, 1, len + 1);
-            assert_eq!(cache.find(other), Found::Nothing);
-            assert_eq!(cache.first(cache.line(other), other), None);
+        for len in 1..=store::BYTES_MOST + 1 {
+            for count in [1, IDS_MOST, IDS_MOST + 1, store::IDS_MOST, store::IDS_MOST + 1] {
+                let piece = &text[..len];
+                let ids: Vec<u32> = (0..70).map(|id| id * 1000).take(count).collect();
+                let key_of = |piece: &[u8]| key(piece, 0, piece.len());
+                assert_eq!(key_of(piece), key(&text, 0, len), "whatever stands behind");
+                cache.insert(piece, key_of(piece), &ids);
+                let kept = len <= store::BYTES_MOST && count <= store::IDS_MOST;
+                let found = cache.get(piece, key_of(piece));
+                assert_eq!(found, kept.then_some(&ids[..]).or(found), "{len} {count}");
+                assert!(kept == found.is_some_and(|found| found == ids), "{len} {count}");
+                let near = kept && len <= KEY_MOST && count <= IDS_MOST;
+                let first = cache.first(cache.line(key_of(piece)), key_of(piece));
+                assert_eq!(first.map(|ids| ids[IDS_MOST] as usize), near.then_some(count));
+                let other = &text[1..=len];
+                assert_eq!(cache.get(other, key_of(other)), None);
+            }
         }
-        assert_eq!(key(&text, 0, KEY_MOST + 1), NO_KEY);
-        assert!(!cache.insert(NO_KEY, &[1]));
-        assert_eq!(cache.find(NO_KEY), Found::Nothing);
+    }
+
+    #[test]
+    fn a_hash_alone_is_not_trusted() {
+        let mut cache = PieceCache::with_bits(4, 10);
+        let (one, two) = ([b'a'; 20], [b'b'; 20]);
+        let key = key(&one, 0, 20);
+        cache.insert(&one, key, &[1]);
+        assert_eq!(cache.get(&one, key), Some(&[1][..]));
+        assert_eq!(cache.get(&two, key), None, "the same key by bad luck");
     }
 
     #[test]
     fn growing_keeps_what_there_is() {
-        let mut cache = PieceCache::with_bits(1);
+        let mut cache = PieceCache::with_bits(1, 8);
         let (one, two) = (key(b"one", 0, 3), key(b"two", 0, 3));
-        cache.insert(one, &[1]);
-        cache.insert(two, &[2]);
-        cache.insert(two, &[2]);
-        cache.grow(5);
-        for (key, id) in [(one, 1), (two, 2)] {
-            assert_eq!(cache.find(key), Found::Ids(&[id]));
-        }
+        cache.insert(b"one", one, &[1]);
+        cache.insert(b"two", two, &[2]);
+        cache.insert(b"two", two, &[2]);
+        cache.grow(5, 9);
+        assert_eq!(cache.get(b"one", one), Some(&[1][..]));
+        assert_eq!(cache.get(b"two", two), Some(&[2][..]));
     }
 }

@@ -12,6 +12,7 @@
 
 use super::Model;
 use super::heap::Heap;
+use crate::pretokenize::Seams;
 
 /// log2 of the bits of the filter: 128 KiB, of which the largest vocabularies fill a tenth.
 const BITS: u32 = 20;
@@ -58,6 +59,30 @@ fn part_bit(last: u8, first: u8) -> (usize, u64) {
     (usize::from(last) << 2 | usize::from(first >> 6), 1 << (first & 63))
 }
 
+/// The last character beyond ASCII of four bytes.
+#[inline(always)]
+fn last_of(bytes: u32) -> u64 {
+    let length_mask = if bytes >> 8 & 0xFF >= 0xC0 {
+        0xFFFF
+    } else if bytes >> 16 & 0xFF >= 0xE0 {
+        0xFF_FFFF
+    } else {
+        u32::MAX
+    };
+    u64::from(bytes & length_mask)
+}
+
+/// The first character beyond ASCII of four bytes.
+#[inline(always)]
+fn first_of(bytes: u32) -> u64 {
+    let behind = match bytes >> 24 {
+        0..0xE0 => 16,
+        0xE0..0xF0 => 8,
+        _ => 0,
+    };
+    u64::from(bytes >> behind)
+}
+
 impl Cuts {
     /// Those of `model`, or nothing if its whole pieces are not what merging gives for them: then
     /// the ids of a segment depend on whether it is a piece.
@@ -97,63 +122,20 @@ impl Cuts {
             at += right.len();
         }
     }
+}
 
-    /// Whether a merge may join `left` and `right`, two characters beyond ASCII.
-    #[inline]
-    fn joins(&self, left: &[u8], right: &[u8]) -> bool {
-        let (word, bit) = part_bit(left[left.len() - 1], right[0]);
-        if self.parts[word] & bit != 0 {
-            return true;
-        }
-        let (word, bit) = pair_bit(number(left), number(right));
-        self.pairs[word] & bit != 0
-    }
-
-    /// Cuts the pieces of `text[from..]`, valid UTF-8, that end at `ends`, counted from `from`, into
-    /// segments, and puts their ends into `out`. Tells whether there is anything to cut.
-    pub fn split(&self, text: &[u8], from: usize, ends: &[u32], out: &mut Vec<u32>) -> bool {
-        let last = ends.last().map_or(from, |&end| from + end as usize);
-        if text[from..last].is_ascii() {
-            return false;
-        }
-        out.clear();
-        let mut start = from;
-        for &end in ends {
-            let piece = &text[start..from + end as usize];
-            // Two characters beyond ASCII have four bytes.
-            if piece.len() > 3 && !piece.is_ascii() {
-                let mut at = self.segment(piece, 0);
-                while at < piece.len() {
-                    #[expect(clippy::cast_possible_truncation, reason = "less than `end`")]
-                    out.push((start + at - from) as u32);
-                    at = self.segment(piece, at);
-                }
-            }
-            out.push(end);
-            start += piece.len();
-        }
-        true
-    }
-
-    /// The end of the segment of `piece`, valid UTF-8, that starts at `start`.
-    #[inline]
-    pub fn segment(&self, piece: &[u8], start: usize) -> usize {
-        let mut at = start;
-        let mut left: &[u8] = &[];
-        while at < piece.len() {
-            if piece[at] < 0x80 {
-                left = &[];
-                at += 1;
-                continue;
-            }
-            let right = character(piece, at);
-            if !left.is_empty() && !self.joins(left, right) {
-                return at;
-            }
-            left = right;
-            at += right.len();
-        }
-        at
+impl Seams for Cuts {
+    #[inline(always)]
+    fn is_seam(&self, text: &[u8], at: usize) -> bool {
+        let (before, after) = (text[..at].last_chunk(), text[at..].first_chunk());
+        let (Some(before), Some(after)) = (before, after) else { return false };
+        let (before, after) = (u32::from_be_bytes(*before), u32::from_be_bytes(*after));
+        let [.., last] = before.to_be_bytes();
+        let [first, ..] = after.to_be_bytes();
+        let (word, bit) = part_bit(last, first);
+        let inside = self.parts[word] & bit != 0;
+        let (word, bit) = pair_bit(last_of(before), first_of(after));
+        !inside && self.pairs[word] & bit == 0
     }
 }
 
@@ -163,6 +145,7 @@ mod tests {
     use proptest::sample::select;
 
     use super::super::memory::Memory;
+    use crate::pretokenize::{Pattern, Pretokenizer};
     use super::*;
     use crate::vocab::Vocab;
 
@@ -212,44 +195,45 @@ mod tests {
             let cuts = Cuts::new(&model);
             prop_assert!(whole_pieces || cuts.is_some());
             let (mut memory, mut heap) = (Memory::new(), Heap::new());
-            let (mut text, mut ends, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut ids, mut expected) = (Vec::new(), Vec::new());
+            let whole = Pretokenizer::new(&Pattern::None).unwrap();
             for piece in &pieces {
                 model.merge(piece.as_bytes(), &mut heap, &mut expected).unwrap();
-                text.extend_from_slice(piece.as_bytes());
-                ends.push(u32::try_from(text.len()).unwrap());
+                let mut ends = Vec::new();
+                whole.chunk_parted(cuts.as_ref(), piece, 0, &mut ends).unwrap();
+                memory.merge_all(&model, piece.as_bytes(), 0, &ends, &mut ids).unwrap();
             }
-            let mut ids = Vec::new();
-            memory.merge_all(&model, cuts.as_ref(), &text, 0, &ends, &mut ids).unwrap();
             prop_assert_eq!(ids, expected);
         }
     }
 
     #[test]
-    fn cuts_lie_where_no_token_joins() {
-        let piece = "\u{4e2d}\u{56fd}\u{4e2d}\u{4e2d}a\u{e9}".as_bytes();
-        let ends = |tokens: &[&[u8]]| {
-            let cuts = tokens.iter().fold(
-                Cuts { pairs: vec![0; 1 << (BITS - 6)], parts: vec![0; 1 << 10] },
-                |mut cuts, token| {
-                    cuts.add(token);
-                    cuts
-                },
-            );
-            let mut ends = vec![cuts.segment(piece, 0)];
-            while ends[ends.len() - 1] < piece.len() {
-                ends.push(cuts.segment(piece, ends[ends.len() - 1]));
-            }
-            ends
+    fn seams_lie_where_no_token_joins() {
+        // Places 4, 7 and 10 lie between two characters, with enough text around them.
+        let text = " \u{4e2d}\u{56fd}\u{4e2d}\u{4e2d}a\u{e9}".as_bytes();
+        let seams = |tokens: &[&[u8]]| {
+            let mut cuts = Cuts { pairs: vec![0; 1 << (BITS - 6)], parts: vec![0; 1 << 10] };
+            tokens.iter().for_each(|token| cuts.add(token));
+            [4, 7, 10].map(|at| cuts.is_seam(text, at))
         };
-        assert_eq!(ends(&[]), [3, 6, 9, 15]);
-        assert_eq!(ends(&["\u{4e2d}\u{56fd}".as_bytes()]), [6, 9, 15]);
+        assert_eq!(seams(&[]), [true; 3]);
+        assert_eq!(seams(&["\u{4e2d}\u{56fd}".as_bytes()]), [false, true, true]);
         // The first byte of the second character, or its first two.
-        assert_eq!(ends(&[b"\xe4\xb8\xad\xe5"]), [6, 9, 15]);
-        assert_eq!(ends(&[b"\xe4\xb8\xad\xe5\x9b"]), [6, 9, 15]);
+        assert_eq!(seams(&[b"\xe4\xb8\xad\xe5"]), [false, true, true]);
+        assert_eq!(seams(&[b"\xe4\xb8\xad\xe5\x9b"]), [false, true, true]);
         // The last two bytes of the first character.
-        assert_eq!(ends(&[b"\xb8\xad\xe5\x9b\xbd"]), [6, 9, 15]);
-        assert_eq!(ends(&[b"\xad\xe5"]), [6, 9, 15]);
-        assert_eq!(ends(&[b"\xb8\xad"]), [3, 6, 9, 15]);
+        assert_eq!(seams(&[b"\xb8\xad\xe5\x9b\xbd"]), [false, true, true]);
+        assert_eq!(seams(&[b"\xad\xe5"]), [false, true, true]);
+        assert_eq!(seams(&[b"\xb8\xad"]), [true; 3]);
+        // Characters of two and of four bytes.
+        let text = "\u{1f600}\u{e9}\u{1f601}\u{1f602}".as_bytes();
+        let mut cuts = Cuts { pairs: vec![0; 1 << (BITS - 6)], parts: vec![0; 1 << 10] };
+        assert_eq!([4, 6, 10].map(|at| cuts.is_seam(text, at)), [true; 3]);
+        cuts.add(&text[..6]);
+        assert_eq!([4, 6, 10].map(|at| cuts.is_seam(text, at)), [false, true, true]);
+        cuts.add(&text[4..10]);
+        cuts.add(&text[6..]);
+        assert_eq!([4, 6, 10].map(|at| cuts.is_seam(text, at)), [false; 3]);
     }
 
     #[test]

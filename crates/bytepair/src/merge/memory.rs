@@ -7,15 +7,17 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Model;
-use super::cache::{Found, IDS_MOST, NO_KEY, PieceCache, key};
-use super::cuts::Cuts;
+use super::cache::{IDS_MOST, NO_KEY, PieceCache, key};
 use super::heap::Heap;
-use super::long::LongCache;
 use crate::error::Result;
 use crate::sink::Sink;
 
 /// Pieces whose memory is asked for at once.
 const TURN: usize = 256;
+/// Ids of one turn that are gathered before the sink gets them: mostly all.
+const ROOM: usize = TURN * 4 + SLACK;
+/// As many as the pieces of a turn may take without being looked after.
+const SLACK: usize = TURN * IDS_MOST + 1;
 
 /// From this many bytes on a text is worth a larger cache.
 pub const LONG_TEXT: usize = 1 << 20;
@@ -25,32 +27,28 @@ const BUDGET: usize = 44 << 20;
 
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
-/// log2 of the lines of the two caches of a [`Memory`].
+/// log2 of the lines of the cache and of the words of its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Size {
-    short: u32,
-    long: u32,
+    lines: u32,
+    words: u32,
 }
 
-const SMALL: Size = Size { short: 14, long: 10 };
-/// More lines find more pieces, but then each look-up waits for a farther memory: twice as many gave
-/// nothing on English and code.
-const LARGE: Size = Size { short: 18, long: 13 };
+const SMALL: Size = Size { lines: 14, words: 16 };
+const LARGE: Size = Size { lines: 18, words: 20 };
 
 impl Size {
     const fn bytes(self) -> usize {
-        (64 << self.short) + (256 << self.long)
+        (64 << self.lines) + (4 << self.words)
     }
 }
 
 /// Finds and remembers the ids of pieces.
 #[derive(Debug)]
 pub struct Memory {
-    pub(crate) cache: PieceCache,
-    long: LongCache,
+    cache: PieceCache,
     heap: Heap,
     ids: Vec<u32>,
-    segments: Vec<u32>,
     size: Size,
 }
 
@@ -58,11 +56,9 @@ impl Memory {
     /// Empty, of the least size.
     pub fn new() -> Self {
         Self {
-            cache: PieceCache::with_bits(SMALL.short),
-            long: LongCache::with_bits(SMALL.long),
+            cache: PieceCache::with_bits(SMALL.lines, SMALL.words),
             heap: Heap::new(),
             ids: Vec::with_capacity(256),
-            segments: Vec::new(),
             size: SMALL,
         }
     }
@@ -76,8 +72,7 @@ impl Memory {
         let fits = |taken: usize| Some(taken + LARGE.bytes()).filter(|&sum| sum <= BUDGET);
         if TAKEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok() {
             self.size = LARGE;
-            self.cache.grow(LARGE.short);
-            self.long.grow(LARGE.long);
+            self.cache.grow(LARGE.lines, LARGE.words);
         }
     }
 
@@ -91,23 +86,6 @@ impl Memory {
     pub(crate) fn merge_all(
         &mut self,
         model: &Model,
-        cuts: Option<&Cuts>,
-        text: &[u8],
-        from: usize,
-        ends: &[u32],
-        sink: &mut impl Sink,
-    ) -> Result<()> {
-        let mut segments = std::mem::take(&mut self.segments);
-        let split = cuts.is_some_and(|cuts| cuts.split(text, from, ends, &mut segments));
-        let result =
-            self.merge_turns(model, text, from, if split { &segments } else { ends }, sink);
-        self.segments = segments;
-        result
-    }
-
-    fn merge_turns(
-        &mut self,
-        model: &Model,
         text: &[u8],
         from: usize,
         ends: &[u32],
@@ -115,7 +93,7 @@ impl Memory {
     ) -> Result<()> {
         let mut start = from;
         let mut probes = [(NO_KEY, 0); TURN];
-        let mut out = [0; TURN * IDS_MOST + 1];
+        let mut out = [0; ROOM];
         for ends in ends.chunks(TURN) {
             let first = start;
             for (probe, &end) in probes.iter_mut().zip(ends) {
@@ -134,9 +112,15 @@ impl Memory {
                     out[count..count + 4].copy_from_slice(ids);
                     count += ids[IDS_MOST] as usize;
                 } else {
-                    sink.take(&out[..count]);
-                    count = 0;
-                    sink.take(self.merge(model, &text[start..end])?);
+                    let ids = self.find(model, &text[start..end], key)?;
+                    if count + ids.len() <= ROOM - SLACK {
+                        out[count..count + ids.len()].copy_from_slice(ids);
+                        count += ids.len();
+                    } else {
+                        sink.take(&out[..count]);
+                        sink.take(ids);
+                        count = 0;
+                    }
                 }
                 start = end;
             }
@@ -150,29 +134,21 @@ impl Memory {
     /// # Errors
     /// As [`Model::merge`].
     pub fn merge(&mut self, model: &Model, piece: &[u8]) -> Result<&[u32]> {
-        self.ids.clear();
-        self.ids.shrink_to(1 << 16);
-        if !self.recall(piece) {
-            model.merge(piece, &mut self.heap, &mut self.ids)?;
-            if !self.cache.insert(key(piece, 0, piece.len()), &self.ids) {
-                self.long.insert(piece, &self.ids);
-            }
-        }
-        Ok(&self.ids)
+        self.find(model, piece, key(piece, 0, piece.len()))
     }
 
-    /// Appends the ids of `piece` to `self.ids`, if they are remembered.
-    fn recall(&mut self, piece: &[u8]) -> bool {
-        let key = key(piece, 0, piece.len());
-        match self.cache.find(key) {
-            Found::Ids(ids) => {
-                self.ids.extend_from_slice(ids);
-                return true;
-            }
-            Found::Nothing if key != NO_KEY => return false,
-            Found::Nothing | Found::Far => {}
+    /// The ids of `piece`, of key `key`.
+    #[inline(never)]
+    fn find(&mut self, model: &Model, piece: &[u8], key: u128) -> Result<&[u32]> {
+        self.ids.clear();
+        self.ids.shrink_to(1 << 16);
+        if let Some(ids) = self.cache.get(piece, key) {
+            self.ids.extend_from_slice(ids);
+        } else {
+            model.merge(piece, &mut self.heap, &mut self.ids)?;
+            self.cache.insert(piece, key, &self.ids);
         }
-        self.long.get(piece).map(|ids| self.ids.extend_from_slice(ids)).is_some()
+        Ok(&self.ids)
     }
 }
 

@@ -6,8 +6,8 @@
 //!
 //! Every engine gives the same ids and they differ in cost only: [`scan`] rescans a flat array and
 //! wins on short pieces; [`heap`] takes O(n log n) and bounds the worst case; [`naive`] is the
-//! definition they are tested against. [`memory`] remembers pieces, short ones in [`cache`] and longer
-//! ones in [`long`], and merges those it does not know; [`cuts`] makes fewer and shorter of them.
+//! definition they are tested against. [`memory`] remembers pieces in [`cache`] and merges those it
+//! does not know; [`cuts`] makes fewer and shorter of them.
 //! [`dropout`] is another thing: merging by chance, where that is asked for.
 
 pub mod cache;
@@ -15,10 +15,10 @@ pub mod cuts;
 pub mod dropout;
 pub mod heap;
 mod huge;
-pub mod long;
 pub mod memory;
 pub mod naive;
 pub mod scan;
+mod store;
 pub mod table;
 
 use crate::error::{Error, Result};
@@ -136,13 +136,24 @@ impl Model {
 
     /// A model by rank whose true merges are known, one per token of two or more bytes, in id
     /// order: the bundled encodings, checked when they were packed.
-    pub(crate) fn from_true_merges(vocab: Vocab, merges: &[(u32, u32, u32)]) -> Self {
+    pub(crate) fn from_true_merges(
+        vocab: Vocab,
+        byte_ids: &[Option<u32>; 256],
+        merges: &[(u32, u32, u32)],
+    ) -> Self {
         let mut table = MergeTable::with_capacity(merges.len());
         for &(id, left, right) in merges {
             table.insert(left, right, Merge { rank: id, id });
         }
         let pairs = merges.iter().map(|&(_, left, right)| (left, right)).collect();
-        Self { trained: true, ..Self::assemble(vocab, MergeRule::Ranks, table, pairs, true) }
+        Self {
+            vocab,
+            rule: MergeRule::Ranks,
+            merges: Merges::new(*byte_ids, table),
+            pairs,
+            whole_pieces: true,
+            trained: true,
+        }
     }
 
     fn assemble(
@@ -196,7 +207,9 @@ impl Model {
     /// [`Error::UnknownByte`] when no token is a byte of the piece; [`Error::Value`] when the piece
     /// has 4 GiB or more.
     pub fn merge(&self, piece: &[u8], work: &mut heap::Heap, ids: &mut Vec<u32>) -> Result<()> {
+        // Where merging gives the token anyway, the table of tokens by bytes need not be made.
         if self.whole_pieces
+            && !self.trained
             && let Some(id) = self.vocab.id(piece)
         {
             ids.push(id);

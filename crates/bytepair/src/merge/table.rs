@@ -9,6 +9,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
+use super::huge;
 use crate::error::{Error, Result};
 
 /// What a pair merges into.
@@ -76,7 +77,7 @@ impl MergeTable {
     pub fn with_capacity(merges: usize) -> Self {
         let size = (merges.max(8) * 2).next_power_of_two();
         let filter = vec![0; size * FILTER_BITS / 64];
-        Self { slots: vec![EMPTY; size], mask: size - 1, filter, key: *KEY, len: 0 }
+        Self { slots: huge::filled(size, EMPTY), mask: size - 1, filter, key: *KEY, len: 0 }
     }
 
     #[inline]

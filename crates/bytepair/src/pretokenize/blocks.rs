@@ -12,6 +12,7 @@
 
 use super::classes::{self, CASELESS, Class, KANA_HAN, LOWER, MARK, NUMBER, SYMBOL, UPPER, WHITE};
 use super::family::{Contraction, Family};
+use super::Seams;
 use super::rules::Rules;
 use super::scan;
 use crate::simd::{HIGH, INSIDE, Level, PLANES, Work};
@@ -119,28 +120,34 @@ fn flood(ones: u64, seeds: u64, carry: &mut bool) -> (u64, u64) {
     (ones & !sum | seeds, sum & !ones)
 }
 
-/// Appends the ends of pieces of `span[from..]`, relative to `from`, and returns the last of them:
-/// 0 when the scanner must go on. They do not depend on what follows.
-pub(super) fn fill(family: &Family, level: Level, span: &str, from: usize, ends: &mut Vec<u32>) -> usize {
-    let text = &span.as_bytes()[from..];
-    let rules = &Rules::of(family);
-    level.run(Fill { family, rules, level, text, ends })
+/// What [`Pretokenizer::chunk`](super::Pretokenizer::chunk) is told besides the text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Job<'a, S> {
+    pub(super) family: &'a Family,
+    pub(super) level: Level,
+    pub(super) seams: Option<&'a S>,
 }
 
-struct Fill<'a> {
-    family: &'a Family,
+/// Appends the ends of pieces of `text`, and returns the last of them: 0 when the scanner must go on.
+/// They do not depend on what follows.
+pub(super) fn fill<S: Seams>(job: Job<'_, S>, text: &[u8], ends: &mut Vec<u32>) -> usize {
+    let rules = &Rules::of(job.family);
+    job.level.run(Fill { job, rules, text, ends })
+}
+
+struct Fill<'a, S> {
+    job: Job<'a, S>,
     rules: &'a Rules,
-    level: Level,
     text: &'a [u8],
     ends: &'a mut Vec<u32>,
 }
 
-impl Work for Fill<'_> {
+impl<S: Seams> Work for Fill<'_, S> {
     type Out = usize;
 
     #[inline(always)]
     fn run(self) -> usize {
-        let Self { family, rules, level, text, ends } = self;
+        let Self { job: Job { family, level, seams }, rules, text, ends } = self;
         let words = (text.len() / 64).min(WORDS);
         let mut blocks = Blocks::new();
         let text = &text[..text.len().min(words * 64 + 4)];
@@ -150,6 +157,9 @@ impl Work for Fill<'_> {
         blocks.mend(rules, text, words);
         let Some(end) = blocks.last_cut(words) else { return 0 };
         blocks.resolve(family, text, end);
+        if let Some(seams) = seams {
+            blocks.part(seams, text, end);
+        }
         blocks.finish(level, end, ends);
         end
     }
@@ -175,22 +185,37 @@ impl Blocks {
     #[inline(always)]
     fn sort(&mut self, level: Level, text: &[u8], count: usize) {
         level.classify(&text[..64 * count], &CLASSES, &mut self.planes);
+        // Characters of one class mostly come together, and a run is one write.
+        let (mut start, mut end, mut class) = (0, 0, 0);
         for word in 1..=count {
             let mut firsts = self.planes[HIGH][word] & !self.planes[INSIDE][word];
             while firsts != 0 {
-                let bit = firsts.trailing_zeros() as usize;
+                let at = 64 * (word - 1) + firsts.trailing_zeros() as usize;
                 firsts &= firsts - 1;
-                let (class, length) = classes::at(text, 64 * (word - 1) + bit);
-                let bytes = (1_u64 << length) - 1;
-                let plane = plane_of(class);
-                self.planes[plane][word] |= bytes << bit;
-                // Twice, so that 64 is not too much for a shift.
-                self.planes[plane][word + 1] |= bytes >> 1 >> (63 - bit);
-                if class & KANA_HAN != 0 {
-                    self.planes[KANA_HANS][word] |= bytes << bit;
-                    self.planes[KANA_HANS][word + 1] |= bytes >> 1 >> (63 - bit);
+                let (found, length) = classes::at(text, at);
+                if found != class || at != end {
+                    self.put_run(start, end, class);
+                    (start, class) = (at, found);
                 }
+                end = at + length;
             }
+        }
+        self.put_run(start, end, class);
+    }
+
+    /// Puts the bytes from `start` to `end`, of characters of `class`, into the planes.
+    #[inline(always)]
+    fn put_run(&mut self, start: usize, end: usize, class: Class) {
+        let mut at = start;
+        while at < end {
+            let (word, bit) = (at / 64 + 1, at % 64);
+            let length = (end - at).min(64 - bit);
+            let bits = u64::MAX >> (64 - length) << bit;
+            self.planes[plane_of(class)][word] |= bits;
+            if class & KANA_HAN != 0 {
+                self.planes[KANA_HANS][word] |= bits;
+            }
+            at += length;
         }
     }
 
@@ -408,6 +433,23 @@ impl Blocks {
                 set(&mut self.starts, place, true);
             }
             set(&mut self.starts, place, true);
+        }
+    }
+
+    /// Cuts pieces at the seams before `end`.
+    #[inline(always)]
+    fn part(&mut self, seams: &impl Seams, text: &[u8], end: usize) {
+        for word in 1..=end.div_ceil(64) {
+            let planes = &self.planes;
+            let firsts = planes[HIGH][word] & !planes[INSIDE][word];
+            let mut between = firsts & after(&planes[HIGH], word) & !self.starts[word];
+            while between != 0 {
+                let bit = between.trailing_zeros();
+                between &= between - 1;
+                if seams.is_seam(text, 64 * (word - 1) + bit as usize) {
+                    self.starts[word] |= 1 << bit;
+                }
+            }
         }
     }
 

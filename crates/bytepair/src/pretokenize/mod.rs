@@ -127,15 +127,57 @@ impl Pretokenizer {
     }
 
     /// [`Pretokenizer::chunk`] at a level of one's choice.
-    pub fn chunk_at(&self, level: Level, span: &str, from: usize, ends: &mut Vec<u32>) -> Result<usize> {
-        if let Engine::Family(family) = &self.engine {
-            let end = blocks::fill(family, level, span, from, ends);
-            return if end > 0 { Ok(from + end) } else { scan::chunk(family, span, from, ends) };
-        }
-        let mut places = Vec::new();
-        let next = self.fill(span, from, &mut places, CHUNK)?.next;
-        for end in places {
-            ends.push(u32::try_from(end - from).map_err(|_| Error::long_piece(end - from))?);
+    pub fn chunk_at(
+        &self,
+        level: Level,
+        span: &str,
+        from: usize,
+        ends: &mut Vec<u32>,
+    ) -> Result<usize> {
+        self.chunk_of(level, None::<&NoSeams>, span, from, ends)
+    }
+
+    /// [`Pretokenizer::chunk`] with pieces cut at `seams`.
+    pub(crate) fn chunk_parted(
+        &self,
+        seams: Option<&impl Seams>,
+        span: &str,
+        from: usize,
+        ends: &mut Vec<u32>,
+    ) -> Result<usize> {
+        self.chunk_of(Level::get(), seams, span, from, ends)
+    }
+
+    fn chunk_of<S: Seams>(
+        &self,
+        level: Level,
+        seams: Option<&S>,
+        span: &str,
+        from: usize,
+        ends: &mut Vec<u32>,
+    ) -> Result<usize> {
+        let text = &span.as_bytes()[from..];
+        let before = ends.len();
+        let next = match &self.engine {
+            Engine::Family(family) => {
+                let end = blocks::fill(blocks::Job { family, level, seams }, text, ends);
+                if end > 0 {
+                    return Ok(from + end);
+                }
+                scan::chunk(family, span, from, ends)?
+            }
+            Engine::Whole | Engine::General(_) => {
+                let mut places = Vec::new();
+                let next = self.fill(span, from, &mut places, CHUNK)?.next;
+                for end in places {
+                    let end = end - from;
+                    ends.push(u32::try_from(end).map_err(|_| Error::long_piece(end))?);
+                }
+                next
+            }
+        };
+        if let Some(seams) = seams {
+            part(seams, text, before, ends);
         }
         Ok(next)
     }
@@ -166,5 +208,40 @@ impl Pretokenizer {
             Engine::Family(_) => scan::safe_cut(text, from),
             Engine::Whole | Engine::General(_) => None,
         }
+    }
+}
+
+/// Places in a text where a piece may be cut in two with the same ids.
+pub(crate) trait Seams {
+    /// Whether one lies at `at`, between two characters beyond ASCII of `text`.
+    fn is_seam(&self, text: &[u8], at: usize) -> bool;
+}
+
+/// Nowhere.
+struct NoSeams;
+
+impl Seams for NoSeams {
+    fn is_seam(&self, _: &[u8], _: usize) -> bool {
+        false
+    }
+}
+
+/// Cuts the pieces that end at `ends[before..]` at the seams of `text`, where they begin.
+fn part(seams: &impl Seams, text: &[u8], before: usize, ends: &mut Vec<u32>) {
+    let last = ends.last().map_or(0, |&end| end as usize);
+    if text[..last].is_ascii() {
+        return;
+    }
+    let whole = ends.split_off(before);
+    let mut start = 0;
+    for end in whole {
+        for at in start + 1..end {
+            let here = at as usize;
+            if text[here] >= 0xC0 && text[here - 1] >= 0x80 && seams.is_seam(text, here) {
+                ends.push(at);
+            }
+        }
+        ends.push(end);
+        start = end;
     }
 }

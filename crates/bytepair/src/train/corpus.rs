@@ -231,10 +231,20 @@ impl<'t> FileSupply<'t> {
         Self { cutting, sources, index: 0, file: None, rest: Vec::new(), offset: 0 }
     }
 
+    /// Begins at a place that [`FileSupply::position`] gave.
+    pub(super) fn begin_at(&mut self, index: usize, offset: u64) {
+        (self.index, self.offset) = (index, offset);
+    }
+
+    /// Where what was not given out yet begins; `None` at the end.
+    pub(super) fn position(&self) -> Option<(usize, u64)> {
+        (self.index < self.sources.len()).then_some((self.index, self.offset))
+    }
+
     fn read_block(&mut self, source: &Source) -> io::Result<Option<Vec<u8>>> {
         let mut file = match self.file.take() {
             Some(file) => file,
-            None => source.open()?,
+            None => source.open_at(self.offset)?,
         };
         let mut block = std::mem::take(&mut self.rest);
         loop {

@@ -6,31 +6,31 @@
 //! megabytes and a block per thread.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use super::corpus::{Block, Cutting, FileSupply, Place, SpecialCutter, Supply, TextSupply};
-use super::counts::{PieceCounts, SHARDS, note, overflow, shard};
+use super::bounds::{Bounds, Budget};
+use super::corpus::{Cutting, FileSupply, SpecialCutter, Supply, TextSupply};
+use super::counts::{PieceCounts, Pieces, SHARDS};
+use super::position::{self, Position};
 use super::source::Source;
-use super::table::{Probe, Seeds, Table};
+use super::store::{Folder, Store, StoredCounts};
+use super::table::{Seeds, Table};
+use super::totals::Totals;
 use super::watch::{NoWatch, Pulse, Watch};
+use super::work::{Job, Shards, Spill, lock};
 use crate::batch::THREADS_MOST;
 use crate::error::{Error, Result};
 use crate::pretokenize::Pretokenizer;
 
-/// Bytes read from a file at once.
-const FILE_BLOCK: usize = 1 << 22;
-/// Bytes of a text given to a thread at once.
-const TEXT_BLOCK: usize = 1 << 20;
 /// Bytes at the end of a block where a cut is looked for.
 const WINDOW: usize = 1 << 16;
-/// Pieces of a thread's own table, and bytes of long pieces there, before it is added to the shared
-/// one.
-const OWN_PIECES: usize = 20_000;
-const OWN_BYTES: usize = 1 << 20;
-/// Pieces counted between two looks at the clock and at other threads.
-const BATCH: usize = 4096;
+/// Pieces read between two looks at the memory they take.
+const PIECES_PER_LOOK: u64 = 1 << 12;
+/// Bytes of a piece's place in a sorted row.
+const SORTED_BYTES: u64 = 32;
 
 /// Counts the pieces of one text.
 ///
@@ -97,12 +97,39 @@ pub struct Counter<'a> {
     pretokenizer: &'a Pretokenizer,
     special: &'a SpecialCutter,
     own: Vec<Table>,
-    shards: Vec<Mutex<Table>>,
-    seeds: Seeds,
+    shards: Shards,
     /// The numbers of pieces, where their order is wanted.
     order: Option<Table>,
+    budget: Budget,
+    /// How often counts are saved, and when they were.
+    every: Option<Duration>,
+    saved: Instant,
     sizes: Option<(usize, usize)>,
-    done: u64,
+    /// What is counted.
+    position: Position,
+    /// What an earlier process had counted.
+    start: Option<Position>,
+    /// An earlier process counted everything.
+    complete: Option<StoredCounts>,
+}
+
+/// What was counted: in memory, or on disk where memory was limited or counts were kept.
+#[derive(Debug)]
+pub enum Counted {
+    /// In memory.
+    Memory(PieceCounts),
+    /// On disk.
+    Stored(Box<StoredCounts>),
+}
+
+impl Counted {
+    /// The pieces, as learning reads them.
+    pub fn pieces(&self) -> &(dyn Pieces + Sync) {
+        match self {
+            Self::Memory(counts) => counts,
+            Self::Stored(counts) => &**counts,
+        }
+    }
 }
 
 impl<'a> Counter<'a> {
@@ -110,10 +137,21 @@ impl<'a> Counter<'a> {
     pub fn new(pretokenizer: &'a Pretokenizer, special: &'a SpecialCutter, threads: usize) -> Self {
         let cores = || thread::available_parallelism().map_or(1, usize::from);
         let threads = if threads == 0 { cores() } else { threads }.min(THREADS_MOST);
-        let own = vec![Table::default(); threads];
-        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
-        let seeds = Seeds::get();
-        Self { pretokenizer, special, own, shards, seeds, order: None, sizes: None, done: 0 }
+        let tables = (0..SHARDS).map(|_| Mutex::default()).collect();
+        Self {
+            pretokenizer,
+            special,
+            own: vec![Table::default(); threads],
+            shards: Shards { seeds: Seeds::get(), tables, spill: None },
+            order: None,
+            budget: Budget::new(None, threads),
+            every: None,
+            saved: Instant::now(),
+            sizes: None,
+            position: Position::default(),
+            start: None,
+            complete: None,
+        }
     }
 
     /// Remembers the order in which pieces first occur ([`PieceCounts::in_order`]). One thread
@@ -125,22 +163,91 @@ impl<'a> Counter<'a> {
         self
     }
 
-    /// Blocks of another size than usual: for tests of the cuts.
+    /// Keeps to a limit of memory, or saves counts as it goes. Takes up what an earlier process saved
+    /// in the folder of the checkpoint, if it did.
+    ///
+    /// [`Error::Value`] where the order of pieces is wanted too, for it is known in memory only.
+    pub fn bounded(mut self, bounds: &Bounds) -> Result<Self> {
+        self.budget = Budget::new(bounds.memory, self.own.len());
+        let folder = match &bounds.checkpoint {
+            Some((path, every)) => {
+                self.every = Some(*every);
+                Folder::kept(path.clone())
+            }
+            None if bounds.memory.is_some() => Folder::temporary(&bounds.temp_dir)?,
+            None => return Ok(self),
+        };
+        if self.order.is_some() {
+            return Err(Error::Value(
+                "the order of pieces (tie_break \"first_seen\") is kept in memory only; leave \
+                 memory_limit and checkpoint out, or take another tie_break"
+                    .to_owned(),
+            ));
+        }
+        let mut store = Store::new(folder, self.budget.tables);
+        if self.every.is_some() {
+            self.complete = store.complete()?;
+            let saved = position::load(store.folder())?.filter(|_| self.complete.is_none());
+            let (start, runs) = saved.unzip();
+            store.take_up(&runs.unwrap_or_default())?;
+            self.start = start;
+        }
+        let held = AtomicUsize::new(0);
+        self.shards.spill =
+            Some(Spill { store: Mutex::new(store), held, budget: self.budget.tables });
+        Ok(self)
+    }
+
+    /// Blocks of another size than usual, and own tables of so few pieces: for tests of the cuts and
+    /// of full tables.
     #[doc(hidden)]
     #[must_use]
     pub fn with_block_sizes(mut self, block: usize, window: usize) -> Self {
         self.sizes = Some((block.max(1), window.max(1)));
+        self.budget.own.0 = self.budget.own.0.min(block.max(1));
         self
+    }
+
+    /// Whether there is nothing to count, because an earlier process did.
+    pub fn is_complete(&self) -> bool {
+        self.complete.is_some()
     }
 
     /// Counts some texts. `watch` hears the bytes counted since the counter was made; the total is
     /// not known to it.
     pub fn feed(&mut self, texts: &[&str], watch: &dyn Watch) -> Result<()> {
+        let texts = if self.every.is_some() { self.skip(texts)? } else { texts };
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
-        let cutting = self.cutting(TEXT_BLOCK);
+        let cutting = self.cutting(self.budget.text_block);
         // A thread for less than a block would cost more than it gives.
         let threads = self.own.len().min(bytes / cutting.block + 1);
-        self.run(TextSupply::new(cutting, texts), threads, 0, watch)
+        self.run(&mut TextSupply::new(cutting, texts), threads, 0, None, watch)?;
+        // What an earlier process saved reaches further until all its texts came by.
+        if self.start.is_none() && self.every.is_some_and(|every| self.saved.elapsed() >= every) {
+            self.save(watch)?;
+        }
+        Ok(())
+    }
+
+    /// Leaves out the texts that an earlier process counted, and keeps the checksum of all.
+    fn skip<'t, 's>(&mut self, texts: &'t [&'s str]) -> Result<&'t [&'s str]> {
+        let mut new = texts;
+        for text in texts {
+            self.position.chain = super::runs::checksum(self.position.chain, text.as_bytes());
+            self.position.texts += 1;
+            if let Some(start) = self.start.filter(|start| start.part == self.position.part)
+                && self.position.texts <= start.texts
+            {
+                new = &new[1..];
+                if self.position.texts == start.texts {
+                    if self.position.chain != start.chain {
+                        return Err(other_texts(start.texts));
+                    }
+                    self.start = None;
+                }
+            }
+        }
+        Ok(new)
     }
 
     /// Counts files; see [`count_files`].
@@ -152,19 +259,156 @@ impl<'a> Counter<'a> {
     /// Counts files and other readers, each a text of its own.
     pub fn feed_sources(&mut self, sources: &[Source], watch: &dyn Watch) -> Result<()> {
         let total = Source::total(sources)?;
-        let cutting = self.cutting(FILE_BLOCK);
+        let cutting = self.cutting(self.budget.file_block);
         let threads = self.own.len();
-        self.run(FileSupply::new(cutting, sources), threads, total, watch)
+        let mut supply = FileSupply::new(cutting, sources);
+        if let Some(start) = self.start.take_if(|start| start.part == self.position.part) {
+            let source = usize::try_from(start.source).unwrap_or(usize::MAX);
+            supply.begin_at(source, start.offset);
+            self.position.done = start.done;
+        }
+        loop {
+            let pause = self.every.map(|every| self.saved + every);
+            self.run(&mut supply, threads, total, pause, watch)?;
+            let Some((source, offset)) = supply.position() else { return Ok(()) };
+            (self.position.source, self.position.offset) = (source as u64, offset);
+            self.save(watch)?;
+        }
+    }
+
+    /// Begins the next part of the corpus, such as texts after files. `false`: an earlier process
+    /// counted all of it.
+    pub fn next_part(&mut self, first: bool) -> Result<bool> {
+        if !first {
+            self.check_start()?;
+            let Position { part, done, .. } = self.position;
+            self.position = Position { part: part + 1, done, ..Position::default() };
+        }
+        Ok(self.start.is_none_or(|start| start.part <= self.position.part))
+    }
+
+    /// [`Error::Value`] if the part was shorter than an earlier process saw it.
+    fn check_start(&self) -> Result<()> {
+        match self.start {
+            Some(start) if start.part <= self.position.part => Err(other_texts(start.texts)),
+            _ => Ok(()),
+        }
     }
 
     /// The counts of all that was fed.
-    pub fn finish(mut self) -> Result<PieceCounts> {
-        for own in &mut self.own {
-            spill(own, &self.shards, self.seeds)?;
+    pub fn finish(self) -> Result<PieceCounts> {
+        self.finish_in_memory(1, &NoWatch)
+    }
+
+    /// The counts of at least `least` of all that was fed. [`Error::Value`] if they take more memory
+    /// than there may be.
+    pub fn finish_in_memory(mut self, least: u64, watch: &dyn Watch) -> Result<PieceCounts> {
+        let limit = self.budget.limit;
+        let mut pulse = Pulse::new(watch);
+        self.empty_own(&mut pulse)?;
+        if self.every.is_none() && !self.spilled() {
+            let shards = self.shards.take();
+            let mut counts = PieceCounts::from_shards(shards, self.order);
+            counts.retain(least)?;
+            return Ok(counts);
         }
-        let shards = self.shards.into_iter();
-        let shards = shards.map(|shard| shard.into_inner().unwrap_or_else(PoisonError::into_inner));
-        Ok(PieceCounts::from_shards(shards.collect(), self.order))
+        let stored = self.finish_on_disk(least, &mut pulse)?;
+        let (mut counts, mut number) = (PieceCounts::new(), 0u64);
+        stored.each(&mut || pulse.beat(0, 0), &mut |piece, count| {
+            number += 1;
+            if number % PIECES_PER_LOOK == 0
+                && let Some(limit) = limit
+                && counts.memory() > limit
+            {
+                return Err(too_many(&stored, limit));
+            }
+            counts.add(piece, count)
+        })?;
+        Ok(counts)
+    }
+
+    /// The counts of at least `least` of all that was fed, in memory or on disk, to be learned from.
+    /// [`Error::Value`], with the way out, if learning from them takes more memory than there may be.
+    pub fn finish_to_learn(mut self, least: u64, watch: &dyn Watch) -> Result<Counted> {
+        let mut pulse = Pulse::new(watch);
+        self.empty_own(&mut pulse)?;
+        if self.every.is_none() && !self.spilled() && !self.crowded(least) {
+            return self.finish_in_memory(least, watch).map(Counted::Memory);
+        }
+        let limit = self.budget.limit;
+        let stored = self.finish_on_disk(least, &mut pulse)?;
+        if let Some(limit) = limit {
+            stored.totals().check_limit(limit as u64)?;
+        }
+        Ok(Counted::Stored(Box::new(stored)))
+    }
+
+    /// Whether learning from the tables as they are would take more memory than there may be.
+    fn crowded(&self, least: u64) -> bool {
+        let Some(limit) = self.budget.limit else { return false };
+        let (mut totals, mut memory) = (Totals::default(), 0);
+        for table in &self.shards.tables {
+            let table = lock(table);
+            memory += table.bytes() as u64;
+            for (piece, count) in table.iter().filter(|&(_, count)| count >= least) {
+                totals.add(piece, count);
+            }
+        }
+        let sorted = totals.pieces * SORTED_BYTES;
+        memory + sorted + totals.learning_bytes() > limit as u64
+    }
+
+    /// Whether some counts are on disk.
+    fn spilled(&self) -> bool {
+        self.shards.spill.as_ref().is_some_and(|spill| !lock(&spill.store).runs.is_empty())
+    }
+
+    fn empty_own(&mut self, pulse: &mut Pulse<'_>) -> Result<()> {
+        let done = self.position.done;
+        for own in &mut self.own {
+            self.shards.add(own, &mut || pulse.beat(done, 0))?;
+        }
+        Ok(())
+    }
+
+    /// All counts as one run.
+    fn finish_on_disk(mut self, least: u64, pulse: &mut Pulse<'_>) -> Result<StoredCounts> {
+        if let Some(complete) = self.complete {
+            return Ok(complete);
+        }
+        if let Some(start) = self.start {
+            return Err(other_texts(start.texts));
+        }
+        self.empty_own(pulse)?;
+        let tables = self.shards.take();
+        let spill = self.shards.spill.take();
+        let spill = spill.ok_or_else(|| Error::Value("this counter has no folder".to_owned()))?;
+        let mut store = spill.store.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let done = self.position.done;
+        let beat = &mut || pulse.beat(done, 0);
+        store.add(tables, beat)?;
+        let folder = store.folder().to_owned();
+        let stored = store.finish(least, beat)?;
+        if self.every.is_some() {
+            position::remove(&folder)?;
+        }
+        Ok(stored)
+    }
+
+    /// Saves what was counted, to go on from it in another process.
+    fn save(&mut self, watch: &dyn Watch) -> Result<()> {
+        let mut pulse = Pulse::new(watch);
+        self.empty_own(&mut pulse)?;
+        let tables = self.shards.take();
+        if let Some(spill) = &self.shards.spill {
+            let mut store = lock(&spill.store);
+            let done = self.position.done;
+            store.add(tables, &mut || pulse.beat(done, 0))?;
+            position::save(store.folder(), &self.position, store.numbers())?;
+            store.forget()?;
+        }
+        self.saved = Instant::now();
+        Ok(())
     }
 
     fn cutting<'c>(&self, block: usize) -> Cutting<'c>
@@ -175,223 +419,45 @@ impl<'a> Counter<'a> {
         Cutting { pretokenizer: self.pretokenizer, special: self.special, block, window }
     }
 
-    fn run<'t>(
+    fn run<'t, S: Supply<'t>>(
         &mut self,
-        supply: impl Supply<'t>,
+        supply: &mut S,
         threads: usize,
         total: u64,
+        pause: Option<Instant>,
         watch: &dyn Watch,
     ) -> Result<()> {
         let job = Job {
             pretokenizer: self.pretokenizer,
             special: self.special,
             shards: &self.shards,
-            seeds: self.seeds,
             supply: Mutex::new(supply),
+            own_most: self.budget.own,
+            pause,
             closed: AtomicBool::new(false),
             stop: AtomicBool::new(false),
-            done: AtomicU64::new(self.done),
+            done: AtomicU64::new(self.position.done),
             finished: AtomicUsize::new(0),
             total,
         };
         let result = job.run(&mut self.own[..threads], self.order.as_mut(), Pulse::new(watch));
-        self.done = job.done.into_inner();
+        self.position.done = job.done.into_inner();
         result
     }
 }
 
-/// What the threads of one call share.
-struct Job<'j, S> {
-    pretokenizer: &'j Pretokenizer,
-    special: &'j SpecialCutter,
-    shards: &'j [Mutex<Table>],
-    seeds: Seeds,
-    supply: Mutex<S>,
-    /// No more blocks are given out: a thread met an error. Those given out are counted to their
-    /// ends, so that of several errors the first in the corpus is known.
-    closed: AtomicBool,
-    /// Stop at once.
-    stop: AtomicBool,
-    done: AtomicU64,
-    finished: AtomicUsize,
-    total: u64,
+fn other_texts(number: u64) -> Error {
+    Error::Value(format!(
+        "the checkpoint was made of another corpus: its first {number} texts are not these; give that \
+         corpus, or another folder"
+    ))
 }
 
-type Failure = (Place, Error);
-
-impl<'t, S: Supply<'t>> Job<'_, S> {
-    fn run(
-        &self,
-        own: &mut [Table],
-        order: Option<&mut Table>,
-        mut pulse: Pulse<'_>,
-    ) -> Result<()> {
-        let Some((first, others)) = own.split_first_mut() else { return Ok(()) };
-        let caller = thread::current();
-        let failures: Vec<Failure> = thread::scope(|scope| {
-            let caller = &caller;
-            let spawn = |table| {
-                let work = move || {
-                    let result = self.work(table, None, None);
-                    self.finished.fetch_add(1, Ordering::Release);
-                    caller.unpark();
-                    result
-                };
-                thread::Builder::new().spawn_scoped(scope, work).ok()
-            };
-            // Where the system refuses a thread, fewer do the work.
-            let handles: Vec<_> = others.iter_mut().map_while(spawn).collect();
-            let mut results = vec![self.work(first, order, Some(&mut pulse))];
-            // The caller's thread goes on listening until the others are done.
-            while self.finished.load(Ordering::Acquire) < handles.len()
-                && !handles.iter().all(thread::ScopedJoinHandle::is_finished)
-            {
-                thread::park_timeout(Pulse::interval());
-                if pulse.beat(self.done.load(Ordering::Relaxed), self.total).is_err() {
-                    self.stop.store(true, Ordering::Relaxed);
-                    results.push(Err((Place::default(), Error::Interrupted)));
-                }
-            }
-            for handle in handles {
-                results
-                    .push(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-            results.into_iter().filter_map(Result::err).collect()
-        });
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
-        match failures.into_iter().min_by_key(|failure| failure.0) {
-            Some(failure) => Err(failure.1),
-            // The last word, however short the work was.
-            None => pulse.ask(self.done.load(Ordering::Relaxed), self.total),
-        }
-    }
-
-    /// Counts blocks until there are none.
-    fn work(
-        &self,
-        own: &mut Table,
-        order: Option<&mut Table>,
-        pulse: Option<&mut Pulse<'_>>,
-    ) -> Result<(), Failure> {
-        let mut worker = Worker { job: self, own, order, ends: Vec::new(), pulse };
-        loop {
-            if self.closed.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            let next = lock(&self.supply).next();
-            let result = match next {
-                Ok(None) => return Ok(()),
-                Ok(Some((place, block))) => worker.count_block(place, &block),
-                Err(failure) => Err(failure),
-            };
-            if result.is_err() {
-                self.closed.store(true, Ordering::Relaxed);
-                return result;
-            }
-        }
-    }
-}
-
-struct Worker<'w, 'j, 'p, S> {
-    job: &'w Job<'j, S>,
-    own: &'w mut Table,
-    /// The numbers of pieces, where their order is wanted; one thread counts then.
-    order: Option<&'w mut Table>,
-    ends: Vec<usize>,
-    /// On the caller's thread only.
-    pulse: Option<&'w mut Pulse<'p>>,
-}
-
-impl<'t, S: Supply<'t>> Worker<'_, '_, '_, S> {
-    fn count_block(&mut self, place: Place, block: &Block<'_>) -> Result<(), Failure> {
-        match block {
-            Block::Part(text) => self.count(text).map_err(|error| (place, error)),
-            Block::Texts(texts) => (place.0..).zip(*texts).try_for_each(|(index, text)| {
-                self.count(text).map_err(|error| ((index, 0), error))
-            }),
-            Block::Bytes(bytes) => {
-                let text = std::str::from_utf8(bytes).map_err(|error| {
-                    let offset = place.1 + error.valid_up_to() as u64;
-                    let source = lock(&self.job.supply).name(place);
-                    ((place.0, offset), Error::Utf8 { source, offset })
-                })?;
-                self.count(text).map_err(|error| (place, error))
-            }
-        }
-    }
-
-    fn count(&mut self, text: &str) -> Result<()> {
-        let special = self.job.special;
-        special.spans(text).try_for_each(|span| self.count_span(span))
-    }
-
-    fn count_span(&mut self, span: &str) -> Result<()> {
-        let seeds = self.job.seeds;
-        let (mut start, mut next) = (0, 0);
-        while next < span.len() {
-            self.ends.clear();
-            let from = next;
-            next = self.job.pretokenizer.fill(span, from, &mut self.ends, BATCH)?.next;
-            if let Some(order) = &mut self.order {
-                let mut start = start;
-                for &end in &self.ends {
-                    note(order, seeds, &Probe::within(seeds, span.as_bytes(), start, end));
-                    start = end;
-                }
-            }
-            for &end in &self.ends {
-                let probe = Probe::within(seeds, span.as_bytes(), start, end);
-                self.own
-                    .add(seeds, &probe, 1)
-                    .ok_or_else(|| overflow(&span.as_bytes()[start..end]))?;
-                start = end;
-            }
-            if self.own.len() > OWN_PIECES || self.own.arena_len() > OWN_BYTES {
-                spill(self.own, self.job.shards, seeds)?;
-            }
-            self.tick((next - from) as u64)?;
-        }
-        Ok(())
-    }
-
-    /// Tells how far counting is, and hears whether to stop.
-    fn tick(&mut self, bytes: u64) -> Result<()> {
-        let job = self.job;
-        let done = job.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if let Some(pulse) = &mut self.pulse
-            && pulse.beat(done, job.total).is_err()
-        {
-            job.stop.store(true, Ordering::Relaxed);
-        }
-        if job.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
-    }
-}
-
-/// Adds a thread's own table to the shards and clears it.
-fn spill(own: &mut Table, shards: &[Mutex<Table>], seeds: Seeds) -> Result<()> {
-    if own.len() == 0 {
-        return Ok(());
-    }
-    let mut sorted: Vec<(usize, Probe<'_>, u64)> = Vec::with_capacity(own.len());
-    sorted.extend(own.iter().map(|(piece, n)| {
-        let probe = Probe::new(seeds, piece);
-        (shard(probe.hash), probe, n)
-    }));
-    sorted.sort_unstable_by_key(|entry| entry.0);
-    for group in sorted.chunk_by(|a, b| a.0 == b.0) {
-        let mut table = lock(&shards[group[0].0]);
-        for (_, probe, n) in group {
-            table.add(seeds, probe, *n).ok_or_else(|| overflow(probe.piece()))?;
-        }
-    }
-    own.clear();
-    Ok(())
-}
-
-/// A panic elsewhere is passed on when its thread is joined; until then the data are of no use, but
-/// whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+fn too_many(stored: &StoredCounts, limit: usize) -> Error {
+    Error::Value(format!(
+        "the {} different pieces take more than the memory_limit of {} MB; give a larger one, or leave \
+         rare pieces out with min_piece_count",
+        stored.totals().pieces,
+        limit / 1_000_000
+    ))
 }

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
+use super::order;
 use super::table::{Probe, Seeds, Table};
+use super::totals::Totals;
+use super::watch::{NoWatch, Pulse, Watch};
 use crate::error::{Error, Result};
 use crate::merge::Model;
 use crate::merge::heap::Heap;
@@ -15,6 +18,41 @@ const SHARD_BITS: u32 = 5;
 #[inline]
 pub(super) fn shard(hash: u64) -> usize {
     (hash >> (u64::BITS - SHARD_BITS)) as usize
+}
+
+/// Pieces looked at between two looks at the clock.
+const PIECES_PER_BEAT: usize = 1 << 14;
+
+/// What learning reads: pieces and their counts, in memory or on disk.
+pub trait Pieces {
+    /// Sums over all pieces.
+    fn totals(&self) -> Totals;
+
+    /// Calls `f` for each piece, always in the same order, and `beat` now and then.
+    fn each(
+        &self,
+        beat: &mut dyn FnMut() -> Result<()>,
+        f: &mut dyn FnMut(&[u8], u64) -> Result<()>,
+    ) -> Result<()>;
+
+    /// The pieces in the order in which they first came, if it is known.
+    fn in_order(&self) -> Option<Vec<(&[u8], u64)>> {
+        None
+    }
+
+    /// How many tokens the corpus has under `model`; [`Error::UnknownByte`] where it does not cover
+    /// a byte.
+    fn total_tokens(&self, model: &Model, watch: &dyn Watch) -> Result<u128> {
+        let (mut work, mut ids) = (Heap::new(), Vec::new());
+        let (mut sum, mut pulse) = (0, Pulse::new(watch));
+        self.each(&mut || pulse.beat(0, 0), &mut |piece, count| {
+            ids.clear();
+            model.merge(piece, &mut work, &mut ids)?;
+            sum += u128::from(count) * ids.len() as u128;
+            Ok(())
+        })?;
+        Ok(sum)
+    }
 }
 
 /// Pieces and how often each occurs: all that learning needs of a corpus.
@@ -100,13 +138,64 @@ impl PieceCounts {
     ///
     /// Sorts at each call: O(n log n).
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], u64)> + DoubleEndedIterator {
+        let sorted = self.sorted(&mut || Ok(())).unwrap_or_default();
+        sorted.into_iter().map(|(count, _, piece)| (piece, count))
+    }
+
+    /// The first `most` pieces as [`PieceCounts::iter`] orders them. `watch` may stop it.
+    pub fn most_common(&self, most: usize, watch: &dyn Watch) -> Result<Vec<(&[u8], u64)>> {
+        let mut pulse = Pulse::new(watch);
+        let sorted = self.sorted(&mut || pulse.beat(0, 0))?;
+        Ok(sorted.into_iter().take(most).map(|(count, _, piece)| (piece, count)).collect())
+    }
+
+    /// (count, prefix, piece), in the order of [`PieceCounts::iter`].
+    fn sorted(&self, beat: &mut dyn FnMut() -> Result<()>) -> Result<Vec<(u64, u64, &[u8])>> {
         let mut all: Vec<(u64, u64, &[u8])> = Vec::with_capacity(self.len());
         for table in &self.shards {
-            all.extend(table.iter().map(|(piece, count)| (count, prefix(piece), piece)));
+            for (piece, count) in table.iter() {
+                if all.len().is_multiple_of(PIECES_PER_BEAT) {
+                    beat()?;
+                }
+                all.push((count, prefix(piece), piece));
+            }
         }
         // The prefix settles most comparisons without a look at the piece.
-        all.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then_with(|| a.2.cmp(b.2)));
-        all.into_iter().map(|(count, _, piece)| (piece, count))
+        let compare = |a: &(u64, u64, &[u8]), b: &(u64, u64, &[u8])| {
+            b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then_with(|| a.2.cmp(b.2))
+        };
+        order::sort(&mut all, &compare, beat)?;
+        Ok(all)
+    }
+
+    /// Bytes of memory taken.
+    pub fn memory(&self) -> usize {
+        let tables = self.shards.iter().chain(&self.order);
+        tables.map(Table::bytes).sum()
+    }
+
+    /// Drops the pieces whose counts are below `least`. The order of the others is kept, if known.
+    pub fn retain(&mut self, least: u64) -> Result<()> {
+        if least <= 1 {
+            return Ok(());
+        }
+        let old = std::mem::replace(&mut self.shards, vec![Table::default(); SHARDS]);
+        for (target, table) in self.shards.iter_mut().zip(old) {
+            for (piece, count) in table.iter().filter(|&(_, count)| count >= least) {
+                let probe = Probe::new(self.seeds, piece);
+                target.add(self.seeds, &probe, count).ok_or_else(|| overflow(piece))?;
+            }
+        }
+        if let Some(order) = &mut self.order {
+            let old = std::mem::take(order);
+            for (piece, number) in old.iter() {
+                let probe = Probe::new(self.seeds, piece);
+                if self.shards[shard(probe.hash)].get(&probe) > 0 {
+                    order.add(self.seeds, &probe, number);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The pieces in no order worth knowing, without the sort.
@@ -117,9 +206,18 @@ impl PieceCounts {
     /// Adds all counts of `other`; [`Error::Value`] if one passes 2^64 - 1 (the counts added before
     /// it stay added). The sum knows no order: which counts come first says nothing.
     pub fn merge(&mut self, other: &PieceCounts) -> Result<()> {
+        self.merge_watched(other, &NoWatch)
+    }
+
+    /// [`PieceCounts::merge`]; `watch` may stop it, and then a part is added.
+    pub fn merge_watched(&mut self, other: &PieceCounts, watch: &dyn Watch) -> Result<()> {
         self.order = None;
+        let mut pulse = Pulse::new(watch);
         for (mine, theirs) in self.shards.iter_mut().zip(&other.shards) {
-            for (piece, n) in theirs.iter() {
+            for (at, (piece, n)) in theirs.iter().enumerate() {
+                if at % PIECES_PER_BEAT == 0 {
+                    pulse.beat(0, 0)?;
+                }
                 let probe = Probe::new(self.seeds, piece);
                 mine.add(self.seeds, &probe, n).ok_or_else(|| overflow(piece))?;
             }
@@ -149,19 +247,37 @@ impl PieceCounts {
         self.unsorted().fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
-    /// How many tokens the corpus has under `model`; [`Error::UnknownByte`] where it covers a byte not.
-    pub fn total_tokens(&self, model: &Model) -> Result<u128> {
-        let (mut work, mut ids) = (Heap::new(), Vec::new());
-        self.unsorted().try_fold(0, |sum, (piece, count)| {
-            ids.clear();
-            model.merge(piece, &mut work, &mut ids)?;
-            Ok(sum + u128::from(count) * ids.len() as u128)
-        })
-    }
-
     /// How many bytes the corpus has outside special tokens.
     pub fn total_bytes(&self) -> u128 {
         self.unsorted().map(|(piece, count)| u128::from(count) * piece.len() as u128).sum()
+    }
+}
+
+impl Pieces for PieceCounts {
+    fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        for (piece, count) in self.unsorted() {
+            totals.add(piece, count);
+        }
+        totals
+    }
+
+    fn each(
+        &self,
+        beat: &mut dyn FnMut() -> Result<()>,
+        f: &mut dyn FnMut(&[u8], u64) -> Result<()>,
+    ) -> Result<()> {
+        for (at, (count, _, piece)) in self.sorted(beat)?.into_iter().enumerate() {
+            if at % PIECES_PER_BEAT == 0 {
+                beat()?;
+            }
+            f(piece, count)?;
+        }
+        Ok(())
+    }
+
+    fn in_order(&self) -> Option<Vec<(&[u8], u64)>> {
+        self.in_order()
     }
 }
 

@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 
 use super::queue::Tokens;
 use super::watch::{Pulse, Watch};
-use super::{LearnOptions, Learned, PieceCounts};
+use super::{LearnOptions, Learned, Pieces};
 use crate::error::{Error, Result};
 
 /// A cell that is no token's first: inside a token, or between pieces.
@@ -54,7 +54,7 @@ struct Learner {
 
 /// See [`super::learn()`].
 pub(super) fn learn(
-    counts: &PieceCounts,
+    counts: &dyn Pieces,
     options: &LearnOptions,
     watch: &dyn Watch,
 ) -> Result<Learned> {
@@ -76,7 +76,7 @@ pub(super) fn learn(
 }
 
 impl Learner {
-    fn new(counts: &PieceCounts, options: &LearnOptions) -> Result<Self> {
+    fn new(counts: &dyn Pieces, options: &LearnOptions) -> Result<Self> {
         let pieces = counts.in_order().ok_or_else(|| {
             Error::Value(
                 "tie_break is \"first_seen\" and these counts do not know the order in which \

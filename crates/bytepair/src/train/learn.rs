@@ -10,11 +10,14 @@
 //! is most of them; if the queue runs dry, the floor is lowered and the table made anew from the
 //! words as they are then.
 
+use std::time::{Duration, Instant};
+
 use hashbrown::HashMap;
 
-use super::counts::PieceCounts;
+use super::counts::Pieces;
 use super::pairs::{Pairs, key, pair};
 use super::queue::{Queue, Tokens};
+use super::replay::Replay;
 use super::watch::{Pulse, Watch};
 use super::words::{MAX_IDS, Merge, Neighbours, Words};
 use super::{LearnOptions, Learned, TieBreak, first_seen};
@@ -50,12 +53,8 @@ const SKETCH_BITS: u32 = 20;
 /// assert_eq!(learned.counts, [9, 9, 7]);
 /// # Ok::<(), bytepair::Error>(())
 /// ```
-pub fn learn(counts: &PieceCounts, options: &LearnOptions, watch: &dyn Watch) -> Result<Learned> {
-    options.check()?;
-    if options.tie_break == TieBreak::FirstSeen {
-        return first_seen::learn(counts, options, watch);
-    }
-    Learner::new(counts, options, watch, None)?.run()
+pub fn learn(counts: &dyn Pieces, options: &LearnOptions, watch: &dyn Watch) -> Result<Learned> {
+    learn_on(counts, options, Session::default(), watch)
 }
 
 /// Learns merges that go on where those of `base` end: the pieces are encoded with it first.
@@ -64,19 +63,53 @@ pub fn learn(counts: &PieceCounts, options: &LearnOptions, watch: &dyn Watch) ->
 /// order of their ids, then one token per merge. [`Error::UnknownByte`] when a piece holds a byte
 /// that no token of `base` covers; [`Error::Value`] under [`TieBreak::FirstSeen`].
 pub fn learn_more(
-    counts: &PieceCounts,
+    counts: &dyn Pieces,
     base: &Model,
     options: &LearnOptions,
     watch: &dyn Watch,
 ) -> Result<Learned> {
+    learn_on(counts, options, Session { base: Some(base), ..Session::default() }, watch)
+}
+
+/// What learning goes on from, and who keeps what it learns.
+#[derive(Default)]
+pub struct Session<'s> {
+    /// The pieces are encoded with this first; see [`learn_more`].
+    pub base: Option<&'s Model>,
+    /// What was learned before from the same pieces, with the same base and under the same options
+    /// but for the number of merges.
+    pub known: Learned,
+    /// How often what is learned is kept, and what keeps it.
+    pub keep: Option<Keep<'s>>,
+}
+
+/// How often, and what is called.
+pub type Keep<'s> = (Duration, &'s mut dyn FnMut(&Learned) -> Result<()>);
+
+/// Learns as [`learn`](learn()) and [`learn_more`] do, on from what was learned before. The result is
+/// that of learning from the beginning, what was known included.
+pub fn learn_on(
+    counts: &dyn Pieces,
+    options: &LearnOptions,
+    mut session: Session<'_>,
+    watch: &dyn Watch,
+) -> Result<Learned> {
     options.check()?;
     if options.tie_break == TieBreak::FirstSeen {
-        return Err(Error::Value(
-            "tie_break is \"first_seen\", under which no base can be continued; use another"
-                .to_owned(),
-        ));
+        if session.base.is_some() {
+            return Err(Error::Value(
+                "tie_break is \"first_seen\", under which no base can be continued; use another"
+                    .to_owned(),
+            ));
+        }
+        // It learns from the beginning: the places of pairs are not known from merges.
+        return first_seen::learn(counts, options, watch);
     }
-    Learner::new(counts, options, watch, Some(base))?.run()
+    let known = std::mem::take(&mut session.known);
+    if known.merges.len() >= options.merges {
+        return Ok(known.first(options.merges));
+    }
+    Learner::new(counts, options, watch, session.base, known)?.run(session.keep)
 }
 
 struct Learner<'w> {
@@ -97,13 +130,17 @@ struct Learner<'w> {
 
 impl<'w> Learner<'w> {
     fn new(
-        counts: &PieceCounts,
+        counts: &dyn Pieces,
         options: &LearnOptions,
         watch: &'w dyn Watch,
         base: Option<&Model>,
+        known: Learned,
     ) -> Result<Self> {
+        let mut pulse = Pulse::new(watch);
+        let (done, total) = (known.merges.len() as u64, options.merges as u64);
+        let words = Words::new(counts, &mut || pulse.beat(done, total))?;
         let mut learner = Self {
-            words: Words::new(counts)?,
+            words,
             tokens: Tokens::new(),
             pairs: Pairs::new(),
             queue: Queue::new(options.tie_break),
@@ -112,12 +149,10 @@ impl<'w> Learner<'w> {
             min_count: options.min_count,
             max_token_bytes: options.max_token_bytes.unwrap_or(usize::MAX),
             floor: options.min_count,
-            learned: Learned::default(),
-            pulse: Pulse::new(watch),
+            learned: known,
+            pulse,
         };
-        if let Some(base) = base {
-            learner.encode(base)?;
-        }
+        learner.encode(base)?;
         let sketch = learner.sketch()?;
         // In natural text the count of the k-th merge is a few times the first divided by k.
         let expected = sketch.greatest() / (learner.wanted as u64).max(1);
@@ -126,31 +161,44 @@ impl<'w> Learner<'w> {
         Ok(learner)
     }
 
-    /// Encodes all pieces and numbers the tokens of `base`.
-    fn encode(&mut self, base: &Model) -> Result<()> {
+    /// Encodes all pieces with `base` and the merges known, and numbers their tokens.
+    fn encode(&mut self, base: Option<&Model>) -> Result<()> {
         let mut numbers: HashMap<u32, u32> = HashMap::new();
-        for (id, token) in base.vocab().iter() {
+        for (id, token) in base.into_iter().flat_map(|base| base.vocab().iter()) {
             if let &[byte] = token {
                 numbers.insert(id, u32::from(byte));
-            } else if base.vocab().id(token) == Some(id) {
+            } else if base.is_some_and(|base| base.vocab().id(token) == Some(id)) {
                 let number = u32::try_from(self.tokens.len()).expect("fewer than the vocab's ids");
                 numbers.insert(id, number);
                 self.tokens.push(token);
             }
         }
         self.wanted = self.wanted.min(MAX_IDS.saturating_sub(self.tokens.len()));
-        let mut work = Heap::new();
-        let mut steps = 0;
-        let pulse = &mut self.pulse;
+        let known = &self.learned.merges;
+        if base.is_none() && known.is_empty() {
+            return Ok(());
+        }
+        let replay = Replay::new(known, self.tokens.len());
+        for &(left, right) in known {
+            self.tokens.join(left, right);
+        }
+        let (done, total) = (known.len() as u64, self.wanted as u64);
+        let (mut work, mut steps, pulse) = (Heap::new(), 0, &mut self.pulse);
         self.words.encode(&self.tokens, |piece, ids| {
             steps += 1;
             if steps % FETCHED == 0 {
-                pulse.beat(0, 0)?;
+                pulse.beat(done, total)?;
             }
-            base.merge(piece, &mut work, ids)?;
-            for id in ids {
-                *id = numbers[id];
+            match base {
+                Some(base) => {
+                    base.merge(piece, &mut work, ids)?;
+                    for id in &mut *ids {
+                        *id = numbers[id];
+                    }
+                }
+                None => ids.extend(piece.iter().map(|&byte| u32::from(byte))),
             }
+            replay.apply(ids);
             Ok(())
         })
     }
@@ -172,9 +220,16 @@ impl<'w> Learner<'w> {
         false
     }
 
-    fn run(mut self) -> Result<Learned> {
+    fn run(mut self, mut keep: Option<Keep<'_>>) -> Result<Learned> {
+        let mut kept = Instant::now();
         while self.learned.merges.len() < self.wanted {
             self.beat()?;
+            if let Some((every, keep)) = &mut keep
+                && kept.elapsed() >= *every
+            {
+                keep(&self.learned)?;
+                kept = Instant::now();
+            }
             let Some(top) = self.queue.peek() else {
                 if self.floor == self.min_count {
                     break;

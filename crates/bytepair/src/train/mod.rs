@@ -22,25 +22,39 @@
 //! later pair can give the same bytes again. Hence merge `k` always makes a new token, and rules
 //! for the other case (`tokenizers` would use the old id again) never come into play.
 
+mod bounds;
 mod corpus;
 mod count;
 mod counts;
 mod first_seen;
+mod join;
+mod kept;
 mod learn;
 mod naive;
+mod order;
 mod pairs;
+mod position;
 mod queue;
+mod replay;
+mod runs;
 mod source;
+mod store;
 mod table;
+mod totals;
 mod watch;
 mod words;
+mod work;
 
+pub use bounds::Bounds;
 pub use corpus::SpecialCutter;
-pub use count::{Counter, count_files, count_text};
-pub use counts::PieceCounts;
-pub use learn::{learn, learn_more};
+pub use count::{Counted, Counter, count_files, count_text};
+pub use counts::{PieceCounts, Pieces};
+pub use kept::{load_learned, save_learned};
+pub use learn::{Keep, Session, learn, learn_more, learn_on};
 pub use naive::learn_naive;
-pub use source::{Open, Source, open_zstd};
+pub use source::{Open, Source, open_zstd, unpack_zstd};
+pub use store::StoredCounts;
+pub use totals::Totals;
 pub use watch::{NoWatch, Watch};
 
 use crate::error::{Error, Result};
@@ -104,6 +118,16 @@ pub struct Learned {
 }
 
 impl Learned {
+    /// The first `n` merges.
+    #[must_use]
+    pub fn first(mut self, n: usize) -> Self {
+        self.merges.truncate(n);
+        self.counts.truncate(n);
+        self.ties.truncate(n);
+        self.saved.truncate(n);
+        self
+    }
+
     /// The bytes of all tokens by id: the 256 bytes, then one token per merge.
     pub fn tokens(&self) -> Vec<Vec<u8>> {
         let mut tokens: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();

@@ -1,7 +1,7 @@
 //! Where the bytes of a corpus come from: files, or anything that can be read from front to back.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
@@ -25,10 +25,21 @@ pub enum Source {
 }
 
 impl Source {
-    pub(super) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+    /// Opens it and passes over its first bytes.
+    pub(super) fn open_at(&self, offset: u64) -> io::Result<Box<dyn Read + Send>> {
         match self {
-            Self::File(path) => Ok(Box::new(File::open(path)?)),
-            Self::Reader { open, .. } => open(),
+            Self::File(path) => {
+                let mut file = File::open(path)?;
+                if offset > 0 {
+                    file.seek(SeekFrom::Start(offset))?;
+                }
+                Ok(Box::new(file))
+            }
+            Self::Reader { open, .. } => {
+                let mut reader = open()?;
+                io::copy(&mut (&mut reader).take(offset), &mut io::sink())?;
+                Ok(reader)
+            }
         }
     }
 
@@ -60,5 +71,10 @@ impl Source {
 
 /// Reads what a `.zst` file holds: all its frames, in the memory of one window (at most 128 MiB).
 pub fn open_zstd(path: &Path) -> io::Result<Box<dyn Read + Send>> {
-    Ok(Box::new(zstd::Decoder::new(File::open(path)?)?))
+    unpack_zstd(Box::new(File::open(path)?))
+}
+
+/// Reads what packed bytes hold, as [`open_zstd`] does.
+pub fn unpack_zstd(packed: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    Ok(Box::new(zstd::Decoder::new(packed)?))
 }

@@ -7,10 +7,15 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
+use super::runs::Sorted;
+use crate::error::Result;
+
 /// The longest piece that lies inside its entry.
 const INLINE: usize = 15;
 /// Last byte of the key of a piece in the arena (an inline piece has its length there).
 const IN_ARENA: u8 = u8::MAX;
+/// Pieces of a row of [`Rows`].
+const ROW: usize = 1 << 17;
 
 /// The two secret numbers that hashes of this process start from.
 #[derive(Debug, Clone, Copy)]
@@ -73,6 +78,11 @@ pub(super) struct Probe<'p> {
 impl<'p> Probe<'p> {
     pub(super) fn piece(&self) -> &'p [u8] {
         self.piece
+    }
+
+    /// Bytes that the piece takes of an arena.
+    pub(super) fn arena_bytes(&self) -> usize {
+        if self.key[15] == IN_ARENA { self.piece.len() } else { 0 }
     }
 
     pub(super) fn new(seeds: Seeds, piece: &'p [u8]) -> Self {
@@ -169,6 +179,35 @@ impl Table {
         self.arena.len()
     }
 
+    /// Bytes of memory taken.
+    pub(super) fn bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry>() + self.arena.capacity()
+    }
+
+    /// Bytes taken anew, at most, when so many pieces come, with so many bytes in the arena.
+    pub(super) fn growth(&self, pieces: usize, arena: usize) -> usize {
+        let mut size = self.entries.len().max(16);
+        while (self.used + pieces) * 3 >= size * 2 {
+            size *= 2;
+        }
+        let entries = if size > self.entries.len() { size * size_of::<Entry>() } else { 0 };
+        let needed = self.arena.len() + arena;
+        let room = self.arena.capacity();
+        entries + if needed > room { needed.max(2 * room) } else { 0 }
+    }
+
+    /// Gives the pieces in the order of their bytes, in rows, each sorted in itself; in the memory of
+    /// the table.
+    pub(super) fn into_rows(self, beat: &mut dyn FnMut() -> Result<()>) -> Result<Rows> {
+        let Self { mut entries, arena, .. } = self;
+        entries.retain(|entry| entry.count > 0);
+        for row in entries.chunks_mut(ROW) {
+            row.sort_unstable_by(|a, b| a.piece(&arena).cmp(b.piece(&arena)));
+            beat()?;
+        }
+        Ok(Rows { entries, arena })
+    }
+
     /// Adds `n` to the count of the piece; `None`, and no change, if the sum overflows.
     #[inline]
     pub(super) fn add(&mut self, seeds: Seeds, probe: &Probe<'_>, n: u64) -> Option<()> {
@@ -251,5 +290,41 @@ impl Table {
             }
             self.entries[at] = entry;
         }
+    }
+}
+
+/// The pieces of a table, in rows that are sorted each in itself.
+pub(super) struct Rows {
+    entries: Vec<Entry>,
+    arena: Vec<u8>,
+}
+
+impl Rows {
+    /// The rows.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+        self.entries.chunks(ROW).map(|rest| Row { rest, here: FREE, arena: &self.arena })
+    }
+}
+
+/// A sorted row of pieces.
+pub(super) struct Row<'t> {
+    rest: &'t [Entry],
+    here: Entry,
+    arena: &'t [u8],
+}
+
+impl Sorted for Row<'_> {
+    fn advance(&mut self) -> Result<bool> {
+        let Some((here, rest)) = self.rest.split_first() else { return Ok(false) };
+        (self.here, self.rest) = (*here, rest);
+        Ok(true)
+    }
+
+    fn piece(&self) -> &[u8] {
+        self.here.piece(self.arena)
+    }
+
+    fn count(&self) -> u64 {
+        self.here.count
     }
 }

@@ -9,14 +9,14 @@
 //! place and the sizes of tokens. An item is the place of the pair's left token, and a visit costs
 //! the same however long the piece is.
 
-use super::counts::PieceCounts;
+use super::counts::Pieces;
 use super::queue::Tokens;
 use crate::error::{Error, Result};
 
 /// The most bytes of a short piece.
-const SHORT: usize = 64;
+pub(super) const SHORT: usize = 64;
 /// Cells of a record before its tokens.
-const HEAD: usize = 3;
+pub(super) const HEAD: usize = 3;
 /// Pieces (or tokens of long pieces) read between two looks at the clock.
 const STEPS_PER_BEAT: u32 = 1 << 16;
 /// Cells of a cache line.
@@ -59,45 +59,51 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// All pieces of at least two bytes; [`Error::Value`] if they are too many.
-    pub(super) fn new(counts: &PieceCounts) -> Result<Self> {
-        let mut total = 0u128;
-        let mut size = 1;
-        for (piece, count) in counts.unsorted().filter(|(piece, _)| piece.len() > 1) {
-            total += u128::from(count) * (piece.len() - 1) as u128;
-            size += piece.len() + if piece.len() <= SHORT { HEAD } else { 1 };
-        }
-        if total > u128::from(u64::MAX) {
+    /// All pieces of at least two bytes, in the order in which they come; [`Error::Value`] if they are
+    /// too many.
+    pub(super) fn new(pieces: &dyn Pieces, beat: &mut dyn FnMut() -> Result<()>) -> Result<Self> {
+        let totals = pieces.totals();
+        if totals.pairs > u128::from(u64::MAX) {
             return Err(Error::Value(format!(
-                "the counts of all pairs add up to {total}, more than 2**64 - 1; scale the counts down"
+                "the counts of all pairs add up to {}, more than 2**64 - 1; scale the counts down",
+                totals.pairs
             )));
         }
+        let size = totals.cells + 1;
         if u32::try_from(size).is_err() {
             return Err(Error::Value(format!(
                 "the different pieces need {size} cells, more than 2**32 - 1; learn from a part of \
-                 the corpus, or leave rare pieces out"
+                 the corpus, or leave rare pieces out (min_piece_count)"
             )));
         }
+        let size = usize::try_from(size).expect("below 2^32");
         let mut words = Self { cells: Vec::with_capacity(size), long_start: 0, long: Vec::new() };
-        words.fill(counts);
+        pieces.each(beat, &mut |piece, count| {
+            words.lay_short(piece, count);
+            Ok(())
+        })?;
+        words.long_start = words.cells.len();
+        words.cells.push(BORDER);
+        if totals.long > 0 {
+            pieces.each(beat, &mut |piece, count| {
+                words.lay_long(piece, count);
+                Ok(())
+            })?;
+        }
         Ok(words)
     }
 
-    fn fill(&mut self, counts: &PieceCounts) {
-        let mut long = Vec::new();
-        for (piece, count) in counts.iter() {
-            if piece.len() > SHORT {
-                long.push((piece, count));
-            } else if let (Ok(len), 2..) = (u32::try_from(piece.len()), piece.len()) {
-                #[expect(clippy::cast_possible_truncation, reason = "the two halves are meant")]
-                let head = [count as u32, (count >> 32) as u32, len << 16 | len];
-                self.cells.extend(head);
-                self.cells.extend(piece.iter().map(|&byte| u32::from(byte)));
-            }
+    fn lay_short(&mut self, piece: &[u8], count: u64) {
+        if let (Ok(len), 2..=SHORT) = (u32::try_from(piece.len()), piece.len()) {
+            #[expect(clippy::cast_possible_truncation, reason = "the two halves are meant")]
+            let head = [count as u32, (count >> 32) as u32, len << 16 | len];
+            self.cells.extend(head);
+            self.cells.extend(piece.iter().map(|&byte| u32::from(byte)));
         }
-        self.long_start = self.cells.len();
-        self.cells.push(BORDER);
-        for (piece, count) in long {
+    }
+
+    fn lay_long(&mut self, piece: &[u8], count: u64) {
+        if piece.len() > SHORT {
             self.long.push((self.cells.len(), count));
             self.cells.extend(piece.iter().map(|&byte| u32::from(byte)));
             self.cells.push(BORDER);

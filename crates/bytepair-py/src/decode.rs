@@ -1,0 +1,99 @@
+//! The methods of `Tokenizer` that decode.
+//!
+//! In: ids as a list, a tuple, a buffer (an array of NumPy, say) or any iterable of int. Out: text or
+//! bytes. Ids of a buffer are read in bulk; those of a list cost about as much as their integers.
+
+use std::ffi::CString;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString};
+
+use crate::convert::WORTH_DETACHING;
+use crate::error::OrRaise;
+use crate::idsin;
+use crate::tokenizer::Tokenizer;
+
+/// Decoded text, by Python's own decoder: it looks at each byte anyway.
+#[expect(unsafe_code, reason = "the decoder that takes memory in place is not in pyo3's safe API")]
+pub(crate) fn text<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+    errors: &str,
+) -> PyResult<Bound<'py, PyString>> {
+    let name;
+    let handler = match errors {
+        "replace" => c"replace",
+        "strict" => c"strict",
+        other => {
+            name = CString::new(other)?;
+            &name
+        }
+    };
+    let len = isize::try_from(bytes.len())?;
+    // SAFETY: `bytes` is valid for reads of `len` bytes, `handler` ends in a zero byte, both outlive
+    // the call; the result is a new reference to a str, or null with an exception set.
+    let decoded = unsafe {
+        let decoded = ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), len, handler.as_ptr());
+        Bound::from_owned_ptr_or_err(py, decoded)?
+    };
+    Ok(decoded.cast_into::<PyString>()?)
+}
+
+impl Tokenizer {
+    fn decoded(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+        let py = ids.py();
+        let ids = idsin::ids(ids)?;
+        let mut bytes = Vec::with_capacity(ids.len() * 5 + 32);
+        if ids.len() < WORTH_DETACHING {
+            self.core.decode(&ids, &mut bytes).or_raise(py)?;
+        } else {
+            py.detach(|| self.core.decode(&ids, &mut bytes)).or_raise(py)?;
+        }
+        Ok(bytes)
+    }
+}
+
+#[pymethods]
+impl Tokenizer {
+    /// The text of `ids`: an iterable of int, or a buffer of integers (an array of NumPy, say).
+    ///
+    /// `errors` says what becomes of bytes that are not UTF-8, as in `bytes.decode`: by default each
+    /// maximal invalid part becomes U+FFFD. Raises `UnknownTokenError` (a `ValueError` and a
+    /// `KeyError`), naming the id and its position, for an id that no token has.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> get_encoding("gpt2").decode([31373, 995])
+    /// 'hello world'
+    #[pyo3(signature = (ids, *, errors = "replace"))]
+    fn decode<'py>(&self, ids: &Bound<'py, PyAny>, errors: &str) -> PyResult<Bound<'py, PyString>> {
+        text(ids.py(), &self.decoded(ids)?, errors)
+    }
+
+    /// The bytes of `ids`, exactly. Raises `UnknownTokenError` as `decode`.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> get_encoding("cl100k_base").decode_bytes([9468, 239])
+    /// b'\xf0\x9f\x91'
+    fn decode_bytes<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(ids.py(), &self.decoded(ids)?))
+    }
+
+    /// The text of each sequence of ids; `errors` and what is raised are as in `decode`.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> get_encoding("gpt2").decode_batch([[31373], [995]])
+    /// ['hello', ' world']
+    #[pyo3(signature = (batch, *, errors = "replace"))]
+    fn decode_batch<'py>(
+        &self,
+        batch: &Bound<'py, PyAny>,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let texts = PyList::empty(batch.py());
+        for ids in batch.try_iter()? {
+            texts.append(self.decode(&ids?, errors)?)?;
+        }
+        Ok(texts)
+    }
+}

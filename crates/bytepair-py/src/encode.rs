@@ -1,0 +1,383 @@
+//! The methods of `Tokenizer` that encode and count.
+//!
+//! In: a `str`, `bytes`, or many texts. Out: lists, arrays or [`Tokens`]. Text is read where Python
+//! has it; short text keeps the GIL, because letting it go takes as long as to encode a few words.
+
+use bytepair::rows::Rows;
+use bytepair::special::Policy;
+use bytepair::train::{NoWatch, Watch};
+use bytepair::{batch, each};
+use numpy::PyArrayDescr;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+
+use crate::arrays;
+use crate::convert::{Surrogates, WORTH_DETACHING, limit, thread_count};
+use crate::error::OrRaise;
+use crate::ints;
+use crate::sampling;
+use crate::texts::{Text, Texts};
+use crate::tokenizer::Tokenizer;
+use crate::tokens::Tokens;
+use crate::train::watched;
+
+/// The ids of one text.
+pub(crate) enum Ids {
+    One(Vec<u32>),
+    /// In several pieces of memory, as threads left them.
+    Rows(Rows),
+}
+
+impl Ids {
+    fn into_vec(self, py: Python<'_>, threads: usize) -> Vec<u32> {
+        match self {
+            Ids::One(ids) => ids,
+            Ids::Rows(rows) => py.detach(|| rows.into_ids(threads)),
+        }
+    }
+
+    fn list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        match self {
+            Ids::One(ids) => ints::list(py, ids),
+            Ids::Rows(rows) => {
+                let mut list = None;
+                rows.each(|row| ints::list_of_slices(py, row).map(|made| list = Some(made)))?;
+                list.map_or_else(|| ints::list(py, &[]), Ok)
+            }
+        }
+    }
+}
+
+/// How many threads to use for `bytes` bytes of one text; cheap where one is enough.
+fn threads_for(py: Python<'_>, threads: Option<i64>, bytes: usize) -> PyResult<usize> {
+    if threads.is_none() && !batch::is_worth_threads(bytes) {
+        return Ok(1);
+    }
+    thread_count(py, threads)
+}
+
+impl Tokenizer {
+    pub(crate) fn ids_of(
+        &self,
+        text: &Bound<'_, PyAny>,
+        policy: &Policy,
+        surrogates: Surrogates,
+        threads: Option<i64>,
+    ) -> PyResult<(Ids, usize)> {
+        let py = text.py();
+        let text = Text::new(text, surrogates)?;
+        let threads = threads_for(py, threads, text.len())?;
+        let ids = match &text {
+            Text::Utf8(text) if text.len() < WORTH_DETACHING => {
+                let mut ids = Vec::with_capacity(text.len() / 3 + 8);
+                self.core.encode(text, policy, &mut ids).map(|()| Ids::One(ids)).or_raise(py)
+            }
+            Text::Utf8(text) if threads > 1 && batch::is_worth_threads(text.len()) => {
+                watched(py, |watch| {
+                    let texts = [text.as_ref()];
+                    batch::encode_batch_watched(&self.core, &texts, policy, threads, watch)
+                })
+                .map(Ids::Rows)
+            }
+            Text::Utf8(text) => watched(py, |watch| {
+                let mut ids = arrays::room(text.len() / 3);
+                self.core.encode_watched(text, policy, &mut ids, watch).map(|()| Ids::One(ids))
+            }),
+            Text::Bytes(bytes) => py
+                .detach(|| {
+                    let mut ids = Vec::with_capacity(bytes.len() / 3);
+                    self.core.encode_bytes(bytes, policy, &mut ids).map(|()| Ids::One(ids))
+                })
+                .or_raise(py),
+        };
+        Ok((ids?, threads))
+    }
+}
+
+/// What `work` gives for the texts of a batch, without the GIL where that pays.
+fn on_texts<R: Send>(
+    texts: &Bound<'_, PyAny>,
+    surrogates: Surrogates,
+    threads: Option<i64>,
+    work: impl FnOnce(&[&str], usize, &dyn Watch) -> bytepair::Result<R> + Send,
+) -> PyResult<R> {
+    let py = texts.py();
+    let held = Texts::new(texts)?;
+    let texts = held.texts(surrogates)?;
+    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    let bytes = texts.iter().map(|text| text.len()).sum();
+    let threads = threads_for(py, threads, bytes)?;
+    if bytes < WORTH_DETACHING {
+        work(&texts, threads, &NoWatch).or_raise(py)
+    } else {
+        watched(py, |watch| work(&texts, threads, watch))
+    }
+}
+
+#[pymethods]
+impl Tokenizer {
+    /// The ids of `text`.
+    ///
+    /// Args:
+    ///     text: any str, or any bytes: what is UTF-8 in them is encoded as text, and each run of
+    ///         bytes that is not is a piece of its own, so `decode_bytes` gives them back.
+    ///     threads: how many threads may work on a long text, by default one for each core (one in a
+    ///         forked child). It never changes the result, and short text takes one.
+    ///     allowed_special: the special tokens that are recognised, as a collection of str, or
+    ///         `"all"`. Any other special token in the text is plain text.
+    ///     disallowed_special: text that holds one of these is refused; `"all"` means all that are
+    ///         not allowed. For text from strangers use `encode_ordinary`, or `allowed_special=()`.
+    ///     errors: what to do with a lone surrogate: `"strict"` raises `UnicodeEncodeError`,
+    ///         `"replace"` takes U+FFFD (and joins pairs), as tiktoken does.
+    ///     dropout: BPE-dropout (Provilkov et al., 2020): each merge is left out with this
+    ///         probability, from 0 to 1, so that a model sees many spellings of a word; 0 and `None`
+    ///         are exact, 1 gives single bytes. Needs `seed`.
+    ///     seed: an int from 0 to 2**64 - 1. The ids depend on text, rate and seed alone; give
+    ///         another for each text and epoch.
+    ///
+    /// Returns:
+    ///     A list of int. Costs time in proportion to the text, whatever it is; the GIL is released
+    ///     while long text is at work.
+    ///
+    /// Raises:
+    ///     SpecialTokenError: the text holds a disallowed special token; says which and where.
+    ///     VocabError: the text holds a byte that no token covers.
+    ///     PatternError: a regular expression of the caller's gave up on the text.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> get_encoding("gpt2").encode("hello world<|endoftext|>")
+    /// [31373, 995, 50256]
+    #[pyo3(signature = (text, *, threads = None, allowed_special = None, disallowed_special = None, errors = "strict", dropout = None, seed = None), text_signature = "($self, text, *, threads=None, allowed_special='all', disallowed_special=(), errors='strict', dropout=None, seed=None)")]
+    #[expect(clippy::too_many_arguments, reason = "the options of the call, by keyword")]
+    fn encode<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        threads: Option<i64>,
+        allowed_special: Option<&Bound<'_, PyAny>>,
+        disallowed_special: Option<&Bound<'_, PyAny>>,
+        errors: &str,
+        dropout: Option<f64>,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let surrogates = Surrogates::parse(text.py(), errors)?;
+        let special = self.special(text.py(), allowed_special, disallowed_special)?;
+        if dropout.is_some() || seed.is_some() {
+            let policy = special.get(&self.core);
+            let ids = sampling::encode(&self.core, text, policy, surrogates, (dropout, seed))?;
+            return ints::list(text.py(), &ids);
+        }
+        let (ids, _) = self.ids_of(text, special.get(&self.core), surrogates, threads)?;
+        ids.list(text.py())
+    }
+
+    /// The ids of `text`, special tokens taken as plain text: for text from strangers.
+    ///
+    /// `text` may be bytes; `errors` and what is raised are as in `encode`.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> get_encoding("gpt2").encode_ordinary("<|endoftext|>")
+    /// [27, 91, 437, 1659, 5239, 91, 29]
+    #[pyo3(signature = (text, *, errors = "strict"))]
+    fn encode_ordinary<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let surrogates = Surrogates::parse(text.py(), errors)?;
+        let (ids, _) = self.ids_of(text, self.core.plain(), surrogates, None)?;
+        ids.list(text.py())
+    }
+
+    /// The ids of `text` as a NumPy array of uint32, or of uint16 where that is asked for.
+    ///
+    /// Args:
+    ///     text: as in `encode`.
+    ///     dtype: `numpy.uint32` (the default) or `numpy.uint16`.
+    ///     out: a one-dimensional array for the ids; what is returned is the part that was filled.
+    ///     threads: as in `encode`.
+    ///     allowed_special: as in `encode`.
+    ///     disallowed_special: as in `encode`.
+    ///     errors: as in `encode`.
+    ///
+    /// Raises `ImportError` without NumPy; `ArgumentError` when an id does not fit the dtype or the
+    /// ids do not fit into `out`; and what `encode` raises.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> get_encoding("gpt2").encode_numpy("hello world")
+    /// array([31373,   995], dtype=uint32)
+    #[pyo3(signature = (text, *, dtype = None, out = None, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, text, *, dtype=None, out=None, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
+    #[expect(clippy::too_many_arguments, reason = "the options of the call, by keyword")]
+    fn encode_numpy<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyAny>>,
+        threads: Option<i64>,
+        allowed_special: Option<&Bound<'_, PyAny>>,
+        disallowed_special: Option<&Bound<'_, PyAny>>,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = text.py();
+        arrays::need_numpy(py, "encode_numpy needs NumPy; install it, or use encode for a list")?;
+        let dtype = dtype.map(|dtype| PyArrayDescr::new(py, dtype)).transpose()?;
+        let target = arrays::Target::new(py, dtype.as_ref(), out)?;
+        let surrogates = Surrogates::parse(py, errors)?;
+        let special = self.special(py, allowed_special, disallowed_special)?;
+        let (ids, threads) = self.ids_of(text, special.get(&self.core), surrogates, threads)?;
+        target.put(py, ids.into_vec(py, threads))
+    }
+
+    /// The ids of each text, on several threads where that pays.
+    ///
+    /// `texts` is an iterable of str, or a column of them (an array or chunked array of pyarrow, a
+    /// series of polars) that speaks the Arrow PyCapsule interface and is then read in place.
+    /// `threads` is how many at most (by default one for each core, one in a forked child); it never
+    /// changes the result. The other arguments and what is raised are as in `encode`.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> get_encoding("gpt2").encode_batch(["hello", " world"])
+    /// [[31373], [995]]
+    #[pyo3(signature = (texts, *, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, texts, *, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
+    fn encode_batch<'py>(
+        &self,
+        texts: &Bound<'py, PyAny>,
+        threads: Option<i64>,
+        allowed_special: Option<&Bound<'_, PyAny>>,
+        disallowed_special: Option<&Bound<'_, PyAny>>,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let py = texts.py();
+        let surrogates = Surrogates::parse(py, errors)?;
+        let special = self.special(py, allowed_special, disallowed_special)?;
+        let policy = special.get(&self.core);
+        let rows = on_texts(texts, surrogates, threads, |texts, threads, watch| {
+            batch::encode_batch_watched(&self.core, texts, policy, threads, watch)
+        })?;
+        ints::lists(py, &rows)
+    }
+
+    /// The ids of each text, all in one array: `encode_batch` without a Python object for each id.
+    ///
+    /// Arguments and what is raised are as in `encode_batch`.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> tokens = get_encoding("gpt2").encode_ragged(["hello world", "", " world"])
+    /// >>> len(tokens), tokens.to_lists()
+    /// (3, [[31373, 995], [], [995]])
+    #[pyo3(signature = (texts, *, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, texts, *, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
+    fn encode_ragged(
+        &self,
+        texts: &Bound<'_, PyAny>,
+        threads: Option<i64>,
+        allowed_special: Option<&Bound<'_, PyAny>>,
+        disallowed_special: Option<&Bound<'_, PyAny>>,
+        errors: &str,
+    ) -> PyResult<Tokens> {
+        let py = texts.py();
+        let surrogates = Surrogates::parse(py, errors)?;
+        let special = self.special(py, allowed_special, disallowed_special)?;
+        let policy = special.get(&self.core);
+        on_texts(texts, surrogates, threads, |texts, threads, watch| {
+            let rows = batch::encode_batch_watched(&self.core, texts, policy, threads, watch)?;
+            Ok(Tokens::new(rows, threads))
+        })
+    }
+
+    /// The number of ids of `text`: `len(encode(text))`, without making the list.
+    ///
+    /// `text` may be bytes. With a `limit`, counting stops once it is passed, and the result is then
+    /// `limit + 1`. The other arguments and what is raised are as in `encode`.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> gpt2 = get_encoding("gpt2")
+    /// >>> gpt2.count("hello world"), gpt2.count("word " * 1000, limit=10)
+    /// (2, 11)
+    #[pyo3(signature = (text, *, limit = None, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, text, *, limit=None, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
+    fn count(
+        &self,
+        text: &Bound<'_, PyAny>,
+        limit: Option<i64>,
+        threads: Option<i64>,
+        allowed_special: Option<&Bound<'_, PyAny>>,
+        disallowed_special: Option<&Bound<'_, PyAny>>,
+        errors: &str,
+    ) -> PyResult<usize> {
+        let py = text.py();
+        let surrogates = Surrogates::parse(py, errors)?;
+        let special = self.special(py, allowed_special, disallowed_special)?;
+        let limit = self::limit(py, limit)?;
+        let policy = special.get(&self.core);
+        let text = Text::new(text, surrogates)?;
+        let threads = threads_for(py, threads, text.len())?;
+        match &text {
+            Text::Utf8(text) if text.len() < WORTH_DETACHING => {
+                self.core.count(text, policy, limit).or_raise(py)
+            }
+            Text::Utf8(text)
+                if limit.is_none() && threads > 1 && batch::is_worth_threads(text.len()) =>
+            {
+                let texts = [text.as_ref()];
+                let counts = watched(py, |watch| {
+                    batch::count_batch_watched(&self.core, &texts, policy, threads, watch)
+                })?;
+                Ok(counts.into_iter().sum())
+            }
+            Text::Utf8(text) => {
+                watched(py, |watch| self.core.count_watched(text, policy, limit, watch))
+            }
+            Text::Bytes(bytes) => {
+                py.detach(|| self.core.count_bytes(bytes, policy, limit)).or_raise(py)
+            }
+        }
+    }
+
+    /// The number of ids of each text; `limit` as in `count`, other arguments as in `encode_batch`.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> get_encoding("gpt2").count_batch(["hello", "hello world"])
+    /// [1, 2]
+    #[pyo3(signature = (texts, *, limit = None, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, texts, *, limit=None, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
+    fn count_batch(
+        &self,
+        texts: &Bound<'_, PyAny>,
+        limit: Option<i64>,
+        threads: Option<i64>,
+        allowed_special: Option<&Bound<'_, PyAny>>,
+        disallowed_special: Option<&Bound<'_, PyAny>>,
+        errors: &str,
+    ) -> PyResult<Vec<usize>> {
+        let py = texts.py();
+        let surrogates = Surrogates::parse(py, errors)?;
+        let special = self.special(py, allowed_special, disallowed_special)?;
+        let (limit, policy) = (self::limit(py, limit)?, special.get(&self.core));
+        let count = |text: &str| self.core.count(text, policy, limit);
+        on_texts(texts, surrogates, threads, |texts, threads, watch| match limit {
+            None => batch::count_batch_watched(&self.core, texts, policy, threads, watch),
+            Some(_) => each::map(texts, threads, watch, count),
+        })
+    }
+
+    /// The text of each token of `text`; bytes that are part of a character become U+FFFD.
+    ///
+    /// Arguments and what is raised are as in `encode`.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> get_encoding("gpt2").token_strings("hello world")
+    /// ['hello', ' world']
+    #[pyo3(signature = (text, *, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, text, *, allowed_special='all', disallowed_special=(), errors='strict')")]
+    fn token_strings<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        allowed_special: Option<&Bound<'_, PyAny>>,
+        disallowed_special: Option<&Bound<'_, PyAny>>,
+        errors: &str,
+    ) -> PyResult<Vec<Bound<'py, PyString>>> {
+        let py = text.py();
+        let surrogates = Surrogates::parse(py, errors)?;
+        let special = self.special(py, allowed_special, disallowed_special)?;
+        let (ids, threads) = self.ids_of(text, special.get(&self.core), surrogates, None)?;
+        let ids = ids.into_vec(py, threads);
+        let token = |id| self.core.token_bytes(id).unwrap_or_default();
+        ids.into_iter().map(|id| crate::decode::text(py, token(id), "replace")).collect()
+    }
+}

@@ -1,0 +1,79 @@
+//! Ids as Python integers: lists of them, filled in bulk.
+//!
+//! In: ids of the core. Out: lists. A new integer costs about 20 ns and most ids come again, so those
+//! below [`KEPT`] are made once for a process, [`PAGE`] neighbours at a time, and shared afterwards.
+//! Bounded: 40 bytes for each id of a page that was used, 10 MiB if all of them were.
+
+use bytepair::rows::Rows;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyInt, PyList};
+
+/// Ids below this are shared.
+const KEPT: usize = 1 << 18;
+/// How many are made at once: few, so that a short text does not make thousands.
+const PAGE: usize = 64;
+
+type Page = [Py<PyInt>; PAGE];
+
+static PAGES: [PyOnceLock<Box<Page>>; KEPT / PAGE] = [const { PyOnceLock::new() }; KEPT / PAGE];
+
+#[cold]
+fn fill<'a>(py: Python<'_>, slot: &'a PyOnceLock<Box<Page>>, first: usize) -> &'a Page {
+    slot.get_or_init(py, || Box::new(std::array::from_fn(|at| PyInt::new(py, first + at).unbind())))
+}
+
+/// `id` as a Python integer.
+#[inline]
+pub(crate) fn int(py: Python<'_>, id: u32) -> Bound<'_, PyInt> {
+    let index = id as usize;
+    let Some(slot) = PAGES.get(index / PAGE) else { return PyInt::new(py, id) };
+    let page = match slot.get(py) {
+        Some(page) => page,
+        None => fill(py, slot, index / PAGE * PAGE),
+    };
+    page[index % PAGE].bind(py).clone()
+}
+
+/// `ids` as a list.
+pub(crate) fn list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
+    PyList::new(py, ids.iter().map(|&id| int(py, id)))
+}
+
+/// What gives one list of several slices: it knows how many there are.
+struct Joined<'a, I> {
+    items: I,
+    slices: &'a [&'a [u32]],
+}
+
+impl<I: Iterator> Iterator for Joined<'_, I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        self.items.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let len = self.slices.iter().map(|slice| slice.len()).sum();
+        (len, Some(len))
+    }
+}
+
+/// The ids of `slices`, one behind the other, as a list.
+pub(crate) fn list_of_slices<'py>(
+    py: Python<'py>,
+    slices: &[&[u32]],
+) -> PyResult<Bound<'py, PyList>> {
+    if let [slice] = slices {
+        return list(py, slice);
+    }
+    let items = slices.iter().flat_map(|slice| slice.iter().map(|&id| int(py, id)));
+    PyList::new(py, Joined { items, slices })
+}
+
+/// A list for each row.
+pub(crate) fn lists<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyList>> {
+    let mut lists = Vec::with_capacity(rows.len());
+    rows.each(|row| list_of_slices(py, row).map(|list| lists.push(list)))?;
+    PyList::new(py, lists)
+}

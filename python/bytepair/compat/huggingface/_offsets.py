@@ -1,0 +1,138 @@
+"""Where ids are in a text that is rewritten before it is encoded (NFC).
+
+In: a tokenizer with the normalizer NFC, and a text. Out: ids, with the characters of the text as
+given. The rewritten text is encoded, and each of its characters counted as the one it came from: of
+several that became one, the first, as `tokenizers` does. A text that is in NFC already, as most
+are, costs a look at it more.
+"""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from functools import cached_property, lru_cache
+from typing import Any
+
+from bytepair.errors import ArgumentError
+from bytepair.tokenizer import Tokenizer
+
+Located = tuple[list[int], list[tuple[int, int]]]
+
+
+class Places:
+    """Finds the places of ids, for one tokenizer."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+
+    def find(self, text: str, allowed: Any) -> Located:
+        """The ids of `text` and the characters that each covers."""
+        if self.tokenizer.normalizer is None:
+            return self.tokenizer.encode_with_offsets(text, allowed_special=allowed)
+        if self.tokenizer.normalizer != "NFC":
+            message = (
+                f"offsets are not known with the normalizer {self.tokenizer.normalizer!r}, "
+                "only with NFC or none; encode without return_offsets_mapping"
+            )
+            raise ArgumentError(message)
+        rewritten = unicodedata.normalize("NFC", text)
+        ids, offsets = self.plain.encode_with_offsets(rewritten, allowed_special=allowed)
+        if rewritten == text:
+            return ids, offsets
+        # A special token is found before the text is rewritten, and may stand beside what changes.
+        if ids != self.tokenizer.encode(text, allowed_special=allowed):
+            message = (
+                f"the offsets of {text[:60]!r} are not known: its normal form (NFC) changes a "
+                "special token in it; encode it without return_offsets_mapping"
+            )
+            raise ArgumentError(message)
+        origins = origins_of(text)
+        return ids, [
+            (origins[start], origins[end - 1] + 1) if end > start else (origins[start],) * 2
+            for start, end in offsets
+        ]
+
+    @cached_property
+    def plain(self) -> Tokenizer:
+        """The tokenizer without its normalizer."""
+        return Tokenizer._assemble(
+            self.tokenizer._model,
+            self.tokenizer._special_names,
+            pattern=self.tokenizer.pattern,
+            name=None,
+            aliases=self.tokenizer._special_aliases,
+            added_tokens=self.tokenizer.added_tokens,
+        )
+
+
+def origins_of(text: str) -> list[int]:
+    r"""For each character of the text in NFC, the index of the one it came from.
+
+    >>> origins_of("ae\u0301x")
+    [0, 1, 3]
+    """
+    origins: list[int] = []
+    start = 0
+    for end in range(1, len(text) + 1):
+        if end < len(text) and (unicodedata.combining(text[end]) or text[end] in _joining()):
+            continue
+        at = start
+        for change in _changes(text[start:end]):
+            # A character more than there was is at the place of the one before it.
+            origins.append(at if change <= 0 else max(at - 1, 0))
+            at += max(1 - change, 0)
+        start = end
+    return origins
+
+
+def _changes(text: str) -> list[int]:
+    """For each character of a text in NFC: 1 if it is one more, minus what it took in besides."""
+    if len(text) == 1 or unicodedata.is_normalized("NFC", text):
+        parts = unicodedata.normalize("NFC", text)
+        return [int(at >= len(text)) for at in range(len(parts))]
+    taken = [
+        (part, int(at > 0))
+        for char in text
+        for at, part in enumerate(unicodedata.normalize("NFD", char))
+    ]
+    joined: list[tuple[str, int]] = []
+    starter, last = -1, 0
+    for char, change in _ordered(taken):
+        mark = unicodedata.combining(char)
+        if starter >= 0 and (last == 0 or last < mark):
+            whole = unicodedata.normalize("NFC", joined[starter][0] + char)
+            if len(whole) == 1:
+                joined[starter] = (whole, joined[starter][1] + change - 1)
+                continue
+        if mark == 0:
+            starter = len(joined)
+        last = mark
+        joined.append((char, change))
+    return [change for _, change in joined]
+
+
+def _ordered(chars: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The characters with the marks after each other one in canonical order."""
+    ordered: list[tuple[str, int]] = []
+    marks: list[tuple[str, int]] = []
+    for item in [*chars, ("", 0)]:
+        if item[0] and unicodedata.combining(item[0]):
+            marks.append(item)
+            continue
+        ordered += sorted(marks, key=lambda mark: unicodedata.combining(mark[0]))
+        ordered.append(item)
+        marks = []
+    return ordered[:-1]
+
+
+@lru_cache(maxsize=1)
+def _joining() -> frozenset[str]:
+    """The characters that can join with what is before them, besides the marks."""
+    joining = {chr(point) for point in (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))}
+    for point in range(sys.maxunicode + 1):
+        parts = unicodedata.decomposition(chr(point)).split()
+        if len(parts) == 2 and not parts[0].startswith("<"):
+            joining.add(chr(int(parts[1], 16)))
+            if unicodedata.combining(chr(int(parts[0], 16))):
+                joining.add(chr(point))
+    return frozenset(joining)
