@@ -66,7 +66,7 @@ impl Tokenizer {
         let threads = threads_for(py, threads, text.len())?;
         let ids = match &text {
             Text::Utf8(text) if text.len() < WORTH_DETACHING => {
-                let mut ids = Vec::with_capacity(text.len() / 3 + 8);
+                let mut ids = huge::with_capacity(text.len() / 3 + 8);
                 self.core.encode(text, policy, &mut ids).map(|()| Ids::One(ids))
             }
             Text::Utf8(text) if threads > 1 && batch::is_worth_threads(text.len()) => py

@@ -24,6 +24,7 @@ pub mod bundle;
 mod canonical;
 pub mod cut;
 pub mod error;
+pub mod huge;
 pub mod merge;
 pub mod normalize;
 pub mod offsets;

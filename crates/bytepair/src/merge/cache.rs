@@ -6,8 +6,8 @@
 //! and its bytes lie with its ids in the [`Store`], where more than three ids of a short one lie too.
 //! A new piece takes the first place of its line and pushes the older one to the second.
 
-use super::huge;
 use super::store::{self, Store};
+use crate::huge;
 use crate::simd;
 
 /// The longest piece that is its own key, in bytes.

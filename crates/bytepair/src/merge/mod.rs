@@ -12,7 +12,6 @@
 pub mod cache;
 pub mod cuts;
 pub mod heap;
-mod huge;
 pub mod memory;
 pub mod naive;
 pub mod scan;

@@ -9,7 +9,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
-use super::huge;
+use crate::huge;
 use crate::error::{Error, Result};
 
 /// What a pair merges into.

@@ -356,6 +356,9 @@ impl Blocks {
     #[inline(always)]
     fn group_digits(&mut self, most: usize, word: usize) {
         let numbers = &self.planes[NUMBERS];
+        if numbers[word] == 0 {
+            return;
+        }
         let by = |here: u64, before: u64, bits: usize| here << bits | before >> (64 - bits);
         let run = (0..=most).fold(u64::MAX, |run, bits| match bits {
             0 => run & numbers[word],
