@@ -3,9 +3,9 @@
 //! In: a `str`, `bytes`, or many texts. Out: lists, arrays or [`Tokens`]. Text is read where Python
 //! has it; short text keeps the GIL, because letting it go takes as long as to encode a few words.
 
-use bytepair::batch;
 use bytepair::rows::Rows;
 use bytepair::special::Policy;
+use bytepair::{batch, huge};
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};

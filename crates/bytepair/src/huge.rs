@@ -4,7 +4,10 @@
 //! lines when its pages have 4 KiB, and a long result a call of the system for each 4 KiB of it. The
 //! system must know before the memory is first written.
 
-#![cfg_attr(target_os = "linux", expect(unsafe_code, reason = "english is encoded 1.3 times as fast"))]
+#![cfg_attr(
+    target_os = "linux",
+    expect(unsafe_code, reason = "english is encoded 1.3 times as fast")
+)]
 
 /// From this many bytes on a table is worth a large page.
 const LEAST: usize = 2 << 20;

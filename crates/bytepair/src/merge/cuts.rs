@@ -145,8 +145,8 @@ mod tests {
     use proptest::sample::select;
 
     use super::super::memory::Memory;
-    use crate::pretokenize::{Pattern, Pretokenizer};
     use super::*;
+    use crate::pretokenize::{Pattern, Pretokenizer};
     use crate::vocab::Vocab;
 
     const PARTS: &[&str] =
@@ -213,7 +213,9 @@ mod tests {
         let text = " \u{4e2d}\u{56fd}\u{4e2d}\u{4e2d}a\u{e9}".as_bytes();
         let seams = |tokens: &[&[u8]]| {
             let mut cuts = Cuts { pairs: vec![0; 1 << (BITS - 6)], parts: vec![0; 1 << 10] };
-            tokens.iter().for_each(|token| cuts.add(token));
+            for token in tokens {
+                cuts.add(token);
+            }
             [4, 7, 10].map(|at| cuts.is_seam(text, at))
         };
         assert_eq!(seams(&[]), [true; 3]);

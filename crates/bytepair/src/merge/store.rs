@@ -5,7 +5,6 @@
 //! overwritten is known to be: places are numbered without end. So the memory is bounded and there
 //! is nothing to free.
 
-
 use crate::huge;
 
 /// The most ids of one piece that are kept.
