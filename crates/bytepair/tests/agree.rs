@@ -86,7 +86,7 @@ proptest! {
         let (tokens, pairs) = trained(&corpus, 40);
         let merges = merges(&tokens, &pairs);
         let mut heap = Heap::new();
-        for piece in [piece.as_bytes(), long.as_bytes()] {
+        for piece in [piece.as_bytes(), long.as_bytes(), b""] {
             let (mut expected, mut got) = (Vec::new(), Vec::new());
             naive::merge(&merges, piece, &mut expected).unwrap();
             heap.merge(&merges, piece, NO_RANK, &mut got).unwrap();
