@@ -5,13 +5,14 @@
 //! merge of lowest rank, the leftmost where it occurs more than once.
 //!
 //! Every engine gives the same ids and they differ in cost only: [`scan`] rescans a flat array and
-//! wins on short pieces; [`heap`] takes O(n log n) and bounds the worst case; [`naive`] is the
-//! definition they are tested against. [`memory`] remembers pieces in [`cache`] and merges those it
-//! does not know; [`cuts`] makes fewer and shorter of them.
+//! wins on short pieces; [`heap`] takes O(n log n) and bounds the worst case; [`join`] gives it a long
+//! piece in blocks; [`naive`] is the definition they are tested against. [`memory`] remembers pieces
+//! in [`cache`] and merges those it does not know; [`cuts`] makes fewer and shorter of them.
 
 pub mod cache;
 pub mod cuts;
 pub mod heap;
+pub mod join;
 pub mod memory;
 pub mod naive;
 pub mod scan;
@@ -24,6 +25,9 @@ pub use table::{Code, Merge, MergeTable, Merges, NO_CODE, NO_RANK};
 
 /// Up to this many bytes a piece goes to the scan, above it to the heap.
 const SCAN_MOST: usize = scan::MOST;
+
+/// Above this many bytes it is merged in blocks.
+const JOIN_LEAST: usize = 2 * join::BLOCK;
 
 /// The longest token of a vocabulary that merges by rank: finding its splits takes time in the
 /// square of its length.
@@ -224,8 +228,10 @@ impl Model {
     ) -> Result<()> {
         if piece.len() <= SCAN_MOST {
             scan::merge(&self.merges, piece, ids)
-        } else {
+        } else if piece.len() <= JOIN_LEAST {
             work.merge(&self.merges, piece, NO_RANK, ids)
+        } else {
+            join::merge(&self.merges, &self.vocab, piece, join::BLOCK, work, ids)
         }
     }
 }
