@@ -64,6 +64,18 @@ class Model:
     @staticmethod
     def from_ranks(vocab: Mapping[int, bytes]) -> Model: ...
     @staticmethod
+    def from_symbols(
+        vocab: Mapping[int, bytes],
+        *,
+        merges: Sequence[tuple[bytes, bytes]] | None = None,
+        ranks: Sequence[tuple[int, int]] | None = None,
+        byte_ids: Sequence[int] | None = None,
+        unknown: int | None = None,
+        fuse_unknown: bool = True,
+    ) -> Model: ...
+    @property
+    def symbols(self) -> dict[str, Any] | None: ...
+    @staticmethod
     def unpack(packed: bytes) -> Model: ...
     def pack(self) -> bytes: ...
     @property

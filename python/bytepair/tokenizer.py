@@ -10,7 +10,7 @@ It does not read or write files (`bytepair.formats` does) and does not train (`b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair import _checks, _core
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["Tokenizer"]
 
 Allowed = Iterable[str] | Literal["all"]
+Normalizer = str | Sequence[str | Sequence[str]] | None
+"""A normalizer as users write it: a step, a list of steps, or none."""
 
 
 class Tokenizer(Streaming, Cutting, Deploying):
@@ -58,7 +60,11 @@ class Tokenizer(Streaming, Cutting, Deploying):
         ignore_merges: look a whole piece up before merging, under `"pairs"` too (Llama 3).
         added_tokens: name → id of tokens that are found in any text like special tokens, but are
             vocabulary, so `encode_ordinary` finds them too (Hugging Face's `special: false`).
-        normalizer: `"NFC"`, to rewrite text before it is cut into pieces, or `None`.
+        normalizer: what rewrites text before it is cut into pieces: `None`, the name of a step
+            (`"NFC"`, `"NFD"`, `"NFKC"`, `"NFKD"`, `"Lowercase"`, `"Strip"`, `"StripLeft"`,
+            `"StripRight"`), or a list of steps, among them `["Replace", old, new]`,
+            `["ReplaceRegex", pattern, new]`, `["Prepend", text]`, `["Prefix", text]` (unless it
+            is there) and `["PrefixFirst", text]` (that, at the beginning of the text alone).
 
     Raises:
         VocabError: a merge's parts or result are not in the vocab, or two tokens share an id.
@@ -89,7 +95,7 @@ class Tokenizer(Streaming, Cutting, Deploying):
         merge_rule: Literal["pairs", "ranks"] = "pairs",
         ignore_merges: bool = False,
         added_tokens: Mapping[str, int] | None = None,
-        normalizer: str | None = None,
+        normalizer: Normalizer = None,
     ) -> Self:
         """Build a tokenizer; see the class."""
         if merge_rule not in ("pairs", "ranks"):
@@ -130,7 +136,9 @@ class Tokenizer(Streaming, Cutting, Deploying):
         name: str | None,
         aliases: Mapping[str, int] | None = None,
         added_tokens: Mapping[str, int] | None = None,
-        normalizer: str | None = None,
+        normalizer: Normalizer = None,
+        drops_space: bool = False,
+        token_flags: Mapping[str, tuple[bool, bool, bool]] | None = None,
     ) -> Self:
         """A tokenizer from a model that is already built."""
         return _core.Tokenizer.__new__(
@@ -142,6 +150,8 @@ class Tokenizer(Streaming, Cutting, Deploying):
             dict(aliases or {}),
             dict(added_tokens or {}),
             normalizer,
+            drops_space,
+            dict(token_flags or {}),
         )
 
     @classmethod
@@ -324,6 +334,8 @@ class Tokenizer(Streaming, Cutting, Deploying):
             aliases=self._special_aliases,
             added_tokens=self.added_tokens,
             normalizer=self.normalizer,
+            drops_space=self.drops_space,
+            token_flags=self._token_flags,
         )
 
     def resized(self, vocab_size: int) -> Tokenizer:

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bytepair::normalize::Normalizer;
-use bytepair::special::{Choice, SpecialTokens};
+use bytepair::special::{Choice, Flags, SpecialTokens};
 use bytepair::tokenizer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -67,16 +66,10 @@ impl Tokenizer {
     }
 }
 
-fn normalizer_named(py: Python<'_>, name: &str) -> PyResult<Normalizer> {
-    Normalizer::named(name).ok_or_else(|| {
-        raise(py, "ArgumentError", format!("unknown normalizer {name:?}; it is \"NFC\" or None"))
-    })
-}
-
 #[pymethods]
 impl Tokenizer {
     #[new]
-    #[pyo3(signature = (model, special_tokens, pattern, name = None, aliases = None, added = None, normalizer = None))]
+    #[pyo3(signature = (model, special_tokens, pattern, name = None, aliases = None, added = None, normalizer = None, drops_space = false, flags = None))]
     #[expect(clippy::too_many_arguments, reason = "the parts of a tokenizer, once")]
     fn new(
         py: Python<'_>,
@@ -86,16 +79,24 @@ impl Tokenizer {
         name: Option<String>,
         aliases: Option<BTreeMap<String, u32>>,
         added: Option<BTreeMap<String, u32>>,
-        normalizer: Option<&str>,
+        normalizer: Option<&Bound<'_, PyAny>>,
+        drops_space: bool,
+        flags: Option<BTreeMap<String, (bool, bool, bool)>>,
     ) -> PyResult<Self> {
         let pattern = convert::pattern(pattern)?;
-        let normalizer = normalizer.map(|name| normalizer_named(py, name)).transpose()?;
+        let normalizer = convert::normalizer(normalizer)?;
+        let flags = flags.unwrap_or_default().into_iter();
         let special = SpecialTokens::new(special_tokens, aliases.unwrap_or_default())
             .and_then(|special| special.with_added(added.unwrap_or_default()))
+            .and_then(|special| {
+                let flags = flags.map(|(name, (left, right, word))| (name, Flags { left, right, word }));
+                special.with_flags(flags)
+            })
             .or_raise(py)?;
         let core = tokenizer::Tokenizer::new(Arc::clone(&model.get().0), special, &pattern)
             .or_raise(py)?
-            .with_normalizer(normalizer);
+            .with_normalizer(normalizer)
+            .with_dropped_space(drops_space);
         Ok(Self { core: Arc::new(core), model, name })
     }
 
@@ -132,7 +133,7 @@ impl Tokenizer {
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let py = id.py();
         let mut bytes = Vec::new();
-        self.core.decode(&[idsin::id(id, 0)?], &mut bytes).or_raise(py)?;
+        self.core.decode_part(&[idsin::id(id, 0)?], &mut bytes).or_raise(py)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -200,14 +201,33 @@ impl Tokenizer {
         convert::id_dict(py, self.core.special().added().collect())
     }
 
-    /// The normalizer, `"NFC"` or `None`: what rewrites text before it is cut into pieces.
+    /// What rewrites text before it is cut into pieces: `None`, the name of a step, or a list of
+    /// steps, each of them a name or a list of a name and its arguments.
     ///
     /// >>> from bytepair import get_encoding
     /// >>> print(get_encoding("gpt2").normalizer)
     /// None
     #[getter]
-    fn normalizer(&self) -> Option<&'static str> {
-        self.core.normalizer().map(Normalizer::name)
+    fn normalizer(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        convert::normalizer_to_python(py, self.core.normalizer())
+    }
+
+    /// Whether decoding leaves out one space at the beginning, which the normalizer puts there.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> get_encoding("gpt2").drops_space
+    /// False
+    #[getter]
+    fn drops_space(&self) -> bool {
+        self.core.drops_space()
+    }
+
+    /// What special and added tokens take or ask for around them: name → (the white space before it,
+    /// the white space behind it, no letter or digit next to it). Only those that do.
+    #[getter]
+    fn _token_flags(&self) -> BTreeMap<&str, (bool, bool, bool)> {
+        let flags = self.core.special().flags();
+        flags.map(|(name, flags)| (name, (flags.left, flags.right, flags.word))).collect()
     }
 
     /// The merges as (left bytes, right bytes), in rank order. A new list at each call.

@@ -24,9 +24,12 @@ In: a tokenizer, or such a file. Out: the other. Every token and every merge has
 
 A token is written as text where its bytes are UTF-8, and a byte that is not as `\xNN`; control
 characters likewise, and a backslash is doubled. (JSON then doubles the backslashes once more.)
-`merges` is null where the merge rule is `"ranks"`: they follow from the ids. A tokenizer with added
-tokens has the key `added_tokens` besides, after `special_aliases`. A key that a release does not
-know it refuses.
+`merges` is null where the merge rule is `"ranks"`: they follow from the ids. `normalizer` is null, a
+name or a list of steps. Some keys are there only where they say something, after `special_aliases`:
+`added_tokens`; `token_flags` (name → [takes white space before it, behind it, is a word of its
+own]); `drops_space`; and `symbols`, where merging begins with characters: `byte_ids` (the 256
+tokens that stand for bytes) or `unknown` and `fuse_unknown`, and under `"ranks"` `ranks`, a list of
+[id, rank]. A key that a release does not know it refuses.
 """
 
 from __future__ import annotations
@@ -55,8 +58,25 @@ _KEYS = (
     "special_tokens",
     "special_aliases",
     "added_tokens",
+    "token_flags",
+    "drops_space",
+    "symbols",
     "vocab",
     "merges",
+)
+_OPTIONAL: dict[str, Any] = {
+    "added_tokens": {},
+    "token_flags": {},
+    "drops_space": False,
+    "symbols": None,
+}
+"""Keys that are left out where they have this value."""
+_TYPES = (
+    ("ignore_merges", bool),
+    ("drops_space", bool),
+    ("vocab", list),
+    ("special_tokens", dict),
+    ("token_flags", dict),
 )
 _ESCAPE = re.compile(rb"\\(?:x([0-9a-f]{2})|(\\)|)")
 _HIDDEN = re.compile("[\\\\\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -93,6 +113,12 @@ def dumps(tokenizer: Tokenizer) -> str:
     merges = None
     if not model.by_rank:
         merges = [[escape(left), escape(right)] for left, right in model.merges()]
+    optional: dict[str, Any] = {
+        "added_tokens": tokenizer.added_tokens,
+        "token_flags": {name: list(flags) for name, flags in tokenizer._token_flags.items()},
+        "drops_space": tokenizer.drops_space,
+        "symbols": model.symbols,
+    }
     values: dict[str, Any] = {
         "format": "bytepair",
         "version": VERSION,
@@ -103,7 +129,7 @@ def dumps(tokenizer: Tokenizer) -> str:
         "ignore_merges": model.whole_pieces,
         "special_tokens": tokenizer._special_names,
         "special_aliases": tokenizer._special_aliases,
-        **({"added_tokens": tokenizer.added_tokens} if tokenizer.added_tokens else {}),
+        **{key: value for key, value in optional.items() if value != _OPTIONAL[key]},
         "vocab": [[id, escape(token)] for id, token in model.items()],
         "merges": merges,
     }
@@ -183,10 +209,12 @@ def _build(data: Any, source: str) -> Tokenizer:
             aliases=_ids(values, "special_aliases", source),
             added_tokens=_ids(values, "added_tokens", source),
             normalizer=values["normalizer"],
+            drops_space=values["drops_space"],
+            token_flags=values["token_flags"],
         )
     except FormatError:
         raise
-    except (BytepairError, TypeError) as error:
+    except (BytepairError, TypeError, ValueError, OverflowError) as error:
         message = f"{source}: {error}"
         raise FormatError(message) from error
 
@@ -203,7 +231,7 @@ def _check(data: Any, source: str) -> dict[str, Any]:
             f"which reads version {VERSION}; upgrade bytepair"
         )
         raise FormatError(message)
-    values: dict[str, Any] = {"added_tokens": {}, **data}
+    values: dict[str, Any] = {**_OPTIONAL, **data}
     for key in _KEYS:
         if key not in values:
             message = f"{source}: the key {key!r} is missing"
@@ -212,10 +240,7 @@ def _check(data: Any, source: str) -> dict[str, Any]:
     if unknown:
         message = f"{source}: the key {unknown[0]!r} is not known, so the ids might differ"
         raise FormatError(message)
-    if values["normalizer"] not in (None, "NFC"):
-        message = f"{source}: the normalizer {values['normalizer']!r} is not supported"
-        raise FormatError(message)
-    for key, type_ in (("ignore_merges", bool), ("vocab", list), ("special_tokens", dict)):
+    for key, type_ in _TYPES:
         if not isinstance(values[key], type_):
             message = f"{source}: {key!r} must be a {type_.__name__}"
             raise FormatError(message)
@@ -227,17 +252,40 @@ def _check(data: Any, source: str) -> dict[str, Any]:
 
 def _model(values: dict[str, Any], vocab: dict[int, bytes], source: str) -> _core.Model:
     rule, merges = values["merge_rule"], values["merges"]
+    symbols = values["symbols"]
+    if symbols is not None:
+        return _character_model(values, vocab, source)
     if rule == "ranks" and merges is None:
         return _core.Model.from_ranks(vocab)
     if rule != "pairs" or not isinstance(merges, list):
         message = f"merge_rule is {rule!r} with merges {type(merges).__name__}"
         raise ArgumentError(message + '; it is "pairs" with a list, or "ranks" with null')
+    pairs = _merges(merges, source)
+    return _core.Model.from_merges(vocab, pairs, whole_pieces=values["ignore_merges"])
+
+
+def _merges(merges: list[Any], source: str) -> list[tuple[bytes, bytes]]:
     pairs = []
     for at, entry in enumerate(merges):
         place = f"{source}: merge {at}"
         left, right = _pair(entry, str, str, place)
         pairs.append((_token(left, place), _token(right, place)))
-    return _core.Model.from_merges(vocab, pairs, whole_pieces=values["ignore_merges"])
+    return pairs
+
+
+def _character_model(values: dict[str, Any], vocab: dict[int, bytes], source: str) -> _core.Model:
+    """A model whose merging begins with characters."""
+    symbols, merges = values["symbols"], values["merges"]
+    known = {"byte_ids", "unknown", "fuse_unknown", "ranks"}
+    if not isinstance(symbols, dict) or not symbols.keys() <= known or values["ignore_merges"]:
+        message = f"{source}: 'symbols' must be an object of {sorted(known)}, without ignore_merges"
+        raise FormatError(message)
+    ranked = values["merge_rule"] == "ranks"
+    if ranked != (merges is None) or ranked != ("ranks" in symbols):
+        message = f"{source}: 'symbols' has 'ranks', or there are 'merges', as 'merge_rule' says"
+        raise FormatError(message)
+    pairs = None if merges is None else _merges(merges, source)
+    return _core.Model.from_symbols(vocab, merges=pairs, **symbols)
 
 
 def _pair(entry: Any, first: type, second: type, place: str) -> tuple[Any, Any]:
