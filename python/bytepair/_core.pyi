@@ -36,6 +36,7 @@ __version__: str
 
 _Allowed: TypeAlias = Iterable[str] | Literal["all"]
 _Pattern: TypeAlias = str | Sequence[str] | None
+_Normalizer: TypeAlias = str | Sequence[str | Sequence[str]] | None
 _Report: TypeAlias = Callable[[int, int], object]
 
 class _ArrowColumn(Protocol):
@@ -72,6 +73,7 @@ class Model:
         byte_ids: Sequence[int] | None = None,
         unknown: int | None = None,
         fuse_unknown: bool = True,
+        frozen: Sequence[int] | None = None,
     ) -> Model: ...
     @property
     def symbols(self) -> dict[str, Any] | None: ...
@@ -145,7 +147,9 @@ class Tokenizer:
         name: str | None = None,
         aliases: Mapping[str, int] | None = None,
         added: Mapping[str, int] | None = None,
-        normalizer: str | None = None,
+        normalizer: _Normalizer = None,
+        drops_space: bool = False,
+        flags: Mapping[str, tuple[bool, bool, bool]] | None = None,
     ) -> Self: ...
     def encode(
         self,
@@ -234,7 +238,11 @@ class Tokenizer:
     @property
     def added_tokens(self) -> dict[str, int]: ...
     @property
-    def normalizer(self) -> str | None: ...
+    def normalizer(self) -> str | list[str | list[str]] | None: ...
+    @property
+    def drops_space(self) -> bool: ...
+    @property
+    def _token_flags(self) -> dict[str, tuple[bool, bool, bool]]: ...
     @property
     def merges(self) -> list[tuple[bytes, bytes]]: ...
     @property

@@ -74,10 +74,12 @@ impl Model {
     ///
     /// `ranks` are (id, rank) of the tokens that merges use and make, in order of id. `byte_ids` are
     /// the 256 tokens that stand for bytes; without them `unknown` stands for a character that has
-    /// no token, and for a run of them if `fuse_unknown`.
+    /// no token, and for a run of them if `fuse_unknown`. `frozen` are ids of tokens that are found
+    /// in text before merging.
     #[staticmethod]
-    #[pyo3(signature = (vocab, *, merges = None, ranks = None, byte_ids = None, unknown = None, fuse_unknown = true))]
+    #[pyo3(signature = (vocab, *, merges = None, ranks = None, byte_ids = None, unknown = None, fuse_unknown = true, frozen = None))]
     #[expect(clippy::needless_pass_by_value, reason = "what Python gives is owned")]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a model, once")]
     fn from_symbols(
         py: Python<'_>,
         vocab: BTreeMap<u32, PyBackedBytes>,
@@ -86,6 +88,7 @@ impl Model {
         byte_ids: Option<[u32; 256]>,
         unknown: Option<u32>,
         fuse_unknown: bool,
+        frozen: Option<Vec<u32>>,
     ) -> PyResult<Self> {
         let last: &[u32] = byte_ids.as_ref().map_or(&[], |ids| &ids[..]);
         for (byte, id) in (0u8..=255).zip(last) {
@@ -106,7 +109,7 @@ impl Model {
                 (None, Some(ranks)) => Order::Ranks(ranks),
                 (None, None) => Order::Pairs(Vec::new()),
             };
-            merge::Model::from_symbols(vocab, order, missing)
+            merge::Model::from_symbols(vocab, order, missing, frozen.unwrap_or_default())
         })
         .or_raise(py)
         .map(|model| Self(Arc::new(model)))
@@ -124,6 +127,9 @@ impl Model {
                 values.set_item("fuse_unknown", fuse)?;
             }
             Missing::Refused => {}
+        }
+        if !symbols.frozen().is_empty() {
+            values.set_item("frozen", symbols.frozen().to_vec())?;
         }
         if let Order::Ranks(ranks) = symbols.order() {
             values.set_item("ranks", ranks.clone())?;

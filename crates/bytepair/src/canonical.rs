@@ -95,6 +95,8 @@ impl Canonical {
             }
             Missing::Refused => self.string(b"refused"),
         }
+        self.length(symbols.frozen().len());
+        symbols.frozen().iter().for_each(|&id| self.number(u64::from(id)));
         if let Order::Ranks(ranks) = symbols.order() {
             self.length(ranks.len());
             for &(id, rank) in ranks {

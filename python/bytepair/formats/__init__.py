@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from bytepair._parts import SpecialTokens
 from bytepair.errors import ArgumentError, FormatError
-from bytepair.formats import _files, gpt2, huggingface, minbpe, native, reference, tekken, tiktoken
+from bytepair.formats import (
+    _files,
+    gpt2,
+    huggingface,
+    minbpe,
+    native,
+    reference,
+    sentencepiece,
+    tekken,
+    tiktoken,
+)
 from bytepair.patterns import Pattern
 from bytepair.tokenizer import Tokenizer
 
@@ -51,7 +61,7 @@ class Format(Protocol):
 
 FORMATS: dict[str, Format] = {
     module.NAME: module
-    for module in (native, huggingface, gpt2, tiktoken, tekken, minbpe, reference)
+    for module in (native, huggingface, gpt2, sentencepiece, tiktoken, tekken, minbpe, reference)
 }
 """The formats by name; `detect` asks them in this order."""
 

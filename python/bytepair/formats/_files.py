@@ -32,6 +32,16 @@ def read_text(path: str) -> str:
         raise FormatError(message) from error
 
 
+def read_bytes(path: str, most: int) -> bytes:
+    """The content of a file of at most `most` bytes. Raises `FormatError` when it has more."""
+    with open(path, "rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        message = f"{path}: has more than {most} bytes, which no file of this format has"
+        raise FormatError(message)
+    return content
+
+
 def head(path: str, size: int = 4096) -> bytes:
     """The first bytes of a file, without a byte order mark; none of what is a directory."""
     try:

@@ -28,8 +28,8 @@ characters likewise, and a backslash is doubled. (JSON then doubles the backslas
 name or a list of steps. Some keys are there only where they say something, after `special_aliases`:
 `added_tokens`; `token_flags` (name → [takes white space before it, behind it, is a word of its
 own]); `drops_space`; and `symbols`, where merging begins with characters: `byte_ids` (the 256
-tokens that stand for bytes) or `unknown` and `fuse_unknown`, and under `"ranks"` `ranks`, a list of
-[id, rank]. A key that a release does not know it refuses.
+tokens that stand for bytes) or `unknown` and `fuse_unknown`, `frozen` (ids of tokens that are never
+merged), and under `"ranks"` `ranks`, a list of [id, rank]. A key that a release does not know it refuses.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ def _merges(merges: list[Any], source: str) -> list[tuple[bytes, bytes]]:
 def _character_model(values: dict[str, Any], vocab: dict[int, bytes], source: str) -> _core.Model:
     """A model whose merging begins with characters."""
     symbols, merges = values["symbols"], values["merges"]
-    known = {"byte_ids", "unknown", "fuse_unknown", "ranks"}
+    known = {"byte_ids", "unknown", "fuse_unknown", "frozen", "ranks"}
     if not isinstance(symbols, dict) or not symbols.keys() <= known or values["ignore_merges"]:
         message = f"{source}: 'symbols' must be an object of {sorted(known)}, without ignore_merges"
         raise FormatError(message)

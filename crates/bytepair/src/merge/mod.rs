@@ -163,12 +163,17 @@ impl Model {
     ///
     /// # Errors
     /// As [`Symbols::new`].
-    pub fn from_symbols(vocab: Vocab, order: Order, missing: Missing) -> Result<Self> {
+    pub fn from_symbols(
+        vocab: Vocab,
+        order: Order,
+        missing: Missing,
+        frozen: Vec<u32>,
+    ) -> Result<Self> {
         let rule = match order {
             Order::Pairs(_) => MergeRule::Pairs,
             Order::Ranks(_) => MergeRule::Ranks,
         };
-        let (symbols, pairs) = Symbols::new(&vocab, order, missing)?;
+        let (symbols, pairs) = Symbols::new(&vocab, order, missing, frozen)?;
         let table = MergeTable::with_capacity(0);
         let model = Self::assemble(vocab, rule, table, pairs, false);
         Ok(Self { symbols: Some(Arc::new(symbols)), ..model })

@@ -14,6 +14,7 @@ use std::collections::{HashMap, HashSet};
 use crate::error::{Error, Result};
 use crate::merge::{Merge, MergeTable, RANKED_MOST};
 use crate::pretokenize::Filled;
+use crate::special::Finder;
 use crate::vocab::{Vocab, show};
 use joins::Joins;
 
@@ -48,6 +49,10 @@ pub enum Order {
 pub struct Symbols {
     missing: Missing,
     order: Order,
+    /// Tokens that are found in text before merging, and never merged; their ids, ascending.
+    frozen: Vec<u32>,
+    frozen_ids: HashMap<String, u32>,
+    finder: Option<Finder>,
     ascii: [Option<u32>; 128],
     others: HashMap<char, u32>,
     table: MergeTable,
@@ -63,10 +68,16 @@ impl Symbols {
         vocab: &Vocab,
         mut order: Order,
         missing: Missing,
+        mut frozen: Vec<u32>,
     ) -> Result<(Self, Vec<(u32, u32)>)> {
         if let Order::Ranks(ranks) = &mut order {
             ranks.sort_unstable();
         }
+        frozen.sort_unstable();
+        frozen.dedup();
+        let frozen_ids: HashMap<String, u32> =
+            frozen.iter().map(|&id| Ok((text(vocab, id)?.to_owned(), id))).collect::<Result<_>>()?;
+        let finder = Finder::new(frozen_ids.keys().cloned())?;
         let of_bytes: HashSet<u32> = match &missing {
             Missing::Bytes(ids) => ids.iter().copied().collect(),
             _ => HashSet::new(),
@@ -89,7 +100,7 @@ impl Symbols {
         let mut ascii = [None; 128];
         let mut others = HashMap::new();
         let allowed = |id: u32| match &order {
-            Order::Pairs(_) => !of_bytes.contains(&id),
+            Order::Pairs(_) => !of_bytes.contains(&id) && frozen.binary_search(&id).is_err(),
             Order::Ranks(ranks) => ranks.binary_search_by_key(&id, |&(id, _)| id).is_ok(),
         };
         for (id, bytes) in vocab.iter().filter(|(_, bytes)| bytes.len() <= 4) {
@@ -104,7 +115,7 @@ impl Symbols {
             }
         }
         let pairs = merges.iter().map(|&(left, right, _)| (left, right)).collect();
-        Ok((Self { missing, order, ascii, others, table, joins }, pairs))
+        Ok((Self { missing, order, frozen, frozen_ids, finder, ascii, others, table, joins }, pairs))
     }
 
     /// What becomes of a character that has no token.
@@ -115,6 +126,11 @@ impl Symbols {
     /// The order of merges it was made with.
     pub fn order(&self) -> &Order {
         &self.order
+    }
+
+    /// The tokens that are found in text before merging and never merged, by id.
+    pub fn frozen(&self) -> &[u32] {
+        &self.frozen
     }
 
     /// The id of a character's token.
@@ -131,6 +147,20 @@ impl Symbols {
     /// # Errors
     /// [`Error::Vocab`] for a character, [`Error::UnknownByte`] for a byte that no token covers.
     pub fn merge(&self, piece: &[u8], ids: &mut Vec<u32>) -> Result<()> {
+        let Some(finder) = &self.finder else { return self.merge_free(piece, ids) };
+        let mut from = 0;
+        if let Ok(text) = std::str::from_utf8(piece) {
+            while let Some(found) = finder.find(text, from) {
+                self.merge_free(&piece[from..found.start], ids)?;
+                ids.push(self.frozen_ids[found.string]);
+                from = found.end;
+            }
+        }
+        self.merge_free(&piece[from..], ids)
+    }
+
+    /// [`Symbols::merge`] of what holds no frozen token.
+    fn merge_free(&self, piece: &[u8], ids: &mut Vec<u32>) -> Result<()> {
         let mut parts = Vec::with_capacity(piece.len());
         self.split(piece, &mut parts)?;
         engine::merge(&self.table, &mut parts);
@@ -178,7 +208,7 @@ impl Symbols {
     }
 
     /// [`crate::pretokenize::Pretokenizer::fill`] for a span that no pattern cuts: it is cut where
-    /// no merge joins two characters.
+    /// no merge joins two characters, and around frozen tokens.
     pub(crate) fn fill(
         &self,
         span: &str,
@@ -187,35 +217,56 @@ impl Symbols {
         most: usize,
     ) -> Filled {
         let before = ends.len();
-        let mut characters = span[from..].char_indices();
-        let Some((_, mut left)) = characters.next().filter(|_| most > 0) else {
-            return Filled { next: from, settled: 0 };
-        };
-        for (at, right) in characters {
-            if !self.may_join(left, right) {
-                ends.push(from + at);
-                if ends.len() - before == most {
-                    return Filled { next: from + at, settled: most };
-                }
+        let mut at = from;
+        let mut found = self.finder.as_ref().and_then(|finder| finder.find(span, from));
+        while at < span.len() && ends.len() - before < most {
+            let stop = found.as_ref().map_or(span.len(), |found| found.start);
+            if at == stop {
+                // The next frozen token begins here.
+                at = found.as_ref().map_or(stop, |found| found.end);
+                found = self.finder.as_ref().and_then(|finder| finder.find(span, at));
+            } else {
+                at = self.piece_end(&span[..stop], at);
             }
-            left = right;
+            ends.push(at);
         }
-        ends.push(span.len());
-        Filled { next: span.len(), settled: ends.len() - before - 1 }
+        // More text may go on with the last piece, or show that a frozen token begins before it.
+        let open = self.finder.as_ref().map_or(span.len(), |finder| finder.open_from(span));
+        let certain = |&end: &usize| end < span.len() && end <= open;
+        let settled = ends[before..].iter().take_while(|&end| certain(end)).count();
+        Filled { next: at, settled }
     }
 
-    /// The least place at or after `from` where a cut of `text` changes no id.
+    /// The end of the piece of `text` that begins at `from`, which is before its end.
+    fn piece_end(&self, text: &str, from: usize) -> usize {
+        let mut characters = text[from..].char_indices();
+        let mut left = characters.next().map(|(_, character)| character);
+        for (at, right) in characters {
+            if left.is_some_and(|left| !self.may_join(left, right)) {
+                return from + at;
+            }
+            left = Some(right);
+        }
+        text.len()
+    }
+
+    /// The least place at or after `from` where a cut of `text` changes no id, as far as certain.
     pub(crate) fn safe_cut(&self, text: &str, from: usize) -> Option<usize> {
         let mut at = text.ceil_char_boundary(from.max(1));
         let mut left = text[..at].chars().next_back()?;
         for right in text[at..].chars() {
-            if !self.may_join(left, right) {
+            if !self.may_join(left, right) && !self.is_frozen(text, at) {
                 return Some(at);
             }
             at += right.len_utf8();
             left = right;
         }
         None
+    }
+
+    /// Whether a cut at `at` may change which frozen tokens are found.
+    fn is_frozen(&self, text: &str, at: usize) -> bool {
+        self.finder.as_ref().is_some_and(|finder| finder.crosses(text, at))
     }
 
     #[inline]
@@ -230,7 +281,9 @@ impl Symbols {
 impl PartialEq for Symbols {
     fn eq(&self, other: &Self) -> bool {
         // The rest is derived from these and the vocab.
-        self.missing == other.missing && self.order == other.order
+        self.missing == other.missing
+            && self.order == other.order
+            && self.frozen == other.frozen
     }
 }
 

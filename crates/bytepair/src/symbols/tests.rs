@@ -51,7 +51,7 @@ proptest! {
     ) {
         let (vocab, missing) = vocab(&made);
         for order in orders(&vocab, seed) {
-            let (symbols, _) = Symbols::new(&vocab, order, missing.clone()).unwrap();
+            let (symbols, _) = Symbols::new(&vocab, order, missing.clone(), Vec::new()).unwrap();
             let mut expected = Vec::new();
             symbols.split(piece.as_bytes(), &mut expected).unwrap();
             engine::naive(&symbols.table, &mut expected);
@@ -75,7 +75,7 @@ proptest! {
 
 fn small(order: Order, missing: Missing) -> Symbols {
     let tokens = ["<unk>", "a", "b", "aa", "aaa", "ab"];
-    Symbols::new(&Vocab::new((0..).zip(tokens)).unwrap(), order, missing).unwrap().0
+    Symbols::new(&Vocab::new((0..).zip(tokens)).unwrap(), order, missing, Vec::new()).unwrap().0
 }
 
 fn ids(symbols: &Symbols, piece: &str) -> Vec<u32> {
@@ -112,10 +112,11 @@ fn unknown_characters_are_fused_or_not() {
 fn what_no_merge_can_use_is_refused() {
     let (vocab, missing) = vocab(&["ab".to_owned()]);
     for (pair, words) in [((97, 98), "stands for a byte"), ((256, 9999), "9999")] {
-        let error = Symbols::new(&vocab, Order::Pairs(vec![pair]), missing.clone()).unwrap_err();
+        let error =
+            Symbols::new(&vocab, Order::Pairs(vec![pair]), missing.clone(), Vec::new()).unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
     }
-    let error = Symbols::new(&vocab, Order::Pairs(vec![(257, 256)]), missing).unwrap_err();
+    let error = Symbols::new(&vocab, Order::Pairs(vec![(257, 256)]), missing, Vec::new()).unwrap_err();
     assert!(error.to_string().contains("not in the vocab"), "{error}");
 }
 
@@ -123,4 +124,31 @@ fn what_no_merge_can_use_is_refused() {
 fn a_long_run_takes_no_square_time() {
     let symbols = small(Order::Ranks(vec![(1, 9), (2, 9), (3, 0), (4, 1)]), Missing::Refused);
     assert_eq!(ids(&symbols, &"a".repeat(1 << 20)).len(), 1 << 19);
+}
+
+#[test]
+fn frozen_tokens_are_found_first_and_never_merged() {
+    let tokens = ["a", "b", "ab", "ba", "bab", "aab"];
+    let vocab = Vocab::new((0..).zip(tokens)).unwrap();
+    let ranks = vec![(0, 9), (1, 9), (2, 0), (5, 1)];
+    let order = Order::Ranks(ranks);
+    let symbols = Symbols::new(&vocab, order, Missing::Refused, vec![4, 3]).unwrap().0;
+    assert_eq!(ids(&symbols, "aababab"), [0, 0, 4, 2]);
+    assert_eq!(symbols.frozen(), [3, 4]);
+    for text in ["aababab", "aabab", "babbabaab", "aab", "ba"] {
+        let mut ends = Vec::new();
+        let filled = symbols.fill(text, 0, &mut ends, usize::MAX);
+        let (mut cut, mut start) = (Vec::new(), 0);
+        for &end in &ends {
+            symbols.merge(&text.as_bytes()[start..end], &mut cut).unwrap();
+            start = end;
+        }
+        assert_eq!(cut, ids(&symbols, text), "{text}");
+        // What is settled stays, whatever comes.
+        for more in ["", "a", "b", "ab", "bab"] {
+            let mut again = Vec::new();
+            symbols.fill(&format!("{text}{more}"), 0, &mut again, usize::MAX);
+            assert_eq!(again[..filled.settled], ends[..filled.settled], "{text} {more}");
+        }
+    }
 }
