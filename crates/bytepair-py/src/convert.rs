@@ -159,9 +159,7 @@ pub(crate) fn normalizer(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<No
     };
     let steps = match value.cast::<PyString>() {
         Ok(_) => vec![words(value)?],
-        Err(_) => {
-            value.try_iter()?.map(|step| words(&step?)).collect::<PyResult<Vec<_>>>()?
-        }
+        Err(_) => value.try_iter()?.map(|step| words(&step?)).collect::<PyResult<Vec<_>>>()?,
     };
     if steps.is_empty() {
         return Ok(None);

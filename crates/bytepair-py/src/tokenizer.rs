@@ -89,7 +89,8 @@ impl Tokenizer {
         let special = SpecialTokens::new(special_tokens, aliases.unwrap_or_default())
             .and_then(|special| special.with_added(added.unwrap_or_default()))
             .and_then(|special| {
-                let flags = flags.map(|(name, (left, right, word))| (name, Flags { left, right, word }));
+                let flags =
+                    flags.map(|(name, (left, right, word))| (name, Flags { left, right, word }));
                 special.with_flags(flags)
             })
             .or_raise(py)?;

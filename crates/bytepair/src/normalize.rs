@@ -306,7 +306,9 @@ impl Normalizer {
     }
 
     fn has_forms(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Nfc | Step::Nfd | Step::Nfkc | Step::Nfkd))
+        self.steps
+            .iter()
+            .any(|step| matches!(step, Step::Nfc | Step::Nfd | Step::Nfkc | Step::Nfkd))
     }
 }
 

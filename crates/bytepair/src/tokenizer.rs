@@ -281,9 +281,7 @@ impl Tokenizer {
     ) -> Result<()> {
         match &self.normalizer {
             None => self.encode_normal(span, scratch, sink),
-            Some(normalizer) => {
-                self.encode_normal(&normalizer.apply(span, place)?, scratch, sink)
-            }
+            Some(normalizer) => self.encode_normal(&normalizer.apply(span, place)?, scratch, sink),
         }
     }
 

@@ -70,7 +70,7 @@ def names() -> list[str]:
     """The names of the formats.
 
     >>> names()
-    ['native', 'huggingface', 'gpt2', 'tiktoken', 'tekken', 'minbpe', 'reference']
+    ['native', 'huggingface', 'gpt2', 'sentencepiece', 'tiktoken', 'tekken', 'minbpe', 'reference']
     """
     return list(FORMATS)
 

@@ -18,8 +18,6 @@ from bytepair.tokenizer import Tokenizer
 
 _MOST_PAIRS = 1 << 20
 """Pairs of added tokens that are compared, at most; real files have some 10,000."""
-_ALONE = frozenset(";`K\u00c5\u03a9\u00b7")
-"""Characters that other characters become in NFC."""
 
 
 class Added(NamedTuple):
@@ -245,7 +243,7 @@ class Reader(FlowReader):
 
 
 def _as_bytes(text: str) -> bytes:
-    """The bytes of a token in GPT-2's alphabet; others no text can become, and they decode as is."""
+    """The bytes of a token in GPT-2's alphabet; others no text becomes, and they decode as is."""
     token = unspell(text)
     return text.encode("utf-8", "surrogatepass") if token is None else token
 

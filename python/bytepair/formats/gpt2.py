@@ -16,6 +16,7 @@ from typing import Any
 
 from bytepair.errors import BytepairError, FormatError
 from bytepair.formats import _files
+from bytepair.formats._holds import refuse_more
 from bytepair.tokenizer import Tokenizer
 
 NAME = "gpt2"
@@ -149,6 +150,7 @@ def _check(tokenizer: Tokenizer) -> None:
     if tokenizer.pattern != "gpt2":
         message = f"GPT-2's files imply GPT-2's pattern, not {tokenizer.pattern!r}; {way_out}"
         raise FormatError(message)
+    refuse_more(tokenizer, "GPT-2's files")
     if tokenizer.added_tokens or tokenizer.normalizer or tokenizer._special_aliases:
         message = (
             "GPT-2's files cannot hold added tokens, a normalizer or two names for one token; "

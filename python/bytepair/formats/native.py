@@ -24,12 +24,12 @@ In: a tokenizer, or such a file. Out: the other. Every token and every merge has
 
 A token is written as text where its bytes are UTF-8, and a byte that is not as `\xNN`; control
 characters likewise, and a backslash is doubled. (JSON then doubles the backslashes once more.)
-`merges` is null where the merge rule is `"ranks"`: they follow from the ids. `normalizer` is null, a
-name or a list of steps. Some keys are there only where they say something, after `special_aliases`:
-`added_tokens`; `token_flags` (name → [takes white space before it, behind it, is a word of its
-own]); `drops_space`; and `symbols`, where merging begins with characters: `byte_ids` (the 256
-tokens that stand for bytes) or `unknown` and `fuse_unknown`, `frozen` (ids of tokens that are never
-merged), and under `"ranks"` `ranks`, a list of [id, rank]. A key that a release does not know it refuses.
+`merges` is null where the merge rule is `"ranks"`: they follow from the ids. `normalizer` is null,
+a name or a list of steps. Some keys are there only where they say something: `added_tokens`;
+`token_flags` (name → [takes white space before it, behind it, is a word of its own]);
+`drops_space`; and `symbols`, where merging begins with characters: `byte_ids` (the 256 tokens that
+stand for bytes) or `unknown` and `fuse_unknown`, `frozen` (ids of tokens that are never merged),
+and under `"ranks"` `ranks`, a list of [id, rank]. A key that a release does not know it refuses.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ def _build(data: Any, source: str) -> Tokenizer:
             added_tokens=_ids(values, "added_tokens", source),
             normalizer=values["normalizer"],
             drops_space=values["drops_space"],
-            token_flags=values["token_flags"],
+            token_flags=_flags(values["token_flags"], source),
         )
     except FormatError:
         raise
@@ -281,11 +281,27 @@ def _character_model(values: dict[str, Any], vocab: dict[int, bytes], source: st
         message = f"{source}: 'symbols' must be an object of {sorted(known)}, without ignore_merges"
         raise FormatError(message)
     ranked = values["merge_rule"] == "ranks"
-    if ranked != (merges is None) or ranked != ("ranks" in symbols):
+    if ranked != (merges is None) or ranked != isinstance(symbols.get("ranks"), list):
         message = f"{source}: 'symbols' has 'ranks', or there are 'merges', as 'merge_rule' says"
         raise FormatError(message)
     pairs = None if merges is None else _merges(merges, source)
+    if ranked:
+        numbered = enumerate(symbols["ranks"])
+        ranks = [_pair(rank, int, int, f"{source}: rank {at}") for at, rank in numbered]
+        symbols = {**symbols, "ranks": ranks}
     return _core.Model.from_symbols(vocab, merges=pairs, **symbols)
+
+
+def _flags(values: dict[str, Any], source: str) -> dict[str, tuple[bool, bool, bool]]:
+    flags = {}
+    for name, value in values.items():
+        match value:
+            case [bool(left), bool(right), bool(word)]:
+                flags[name] = (left, right, word)
+            case _:
+                message = f"{source}: token_flags: {name!r:.80} has {value!r:.80}, not three bools"
+                raise FormatError(message)
+    return flags
 
 
 def _pair(entry: Any, first: type, second: type, place: str) -> tuple[Any, Any]:

@@ -117,9 +117,7 @@ class _Reader:
         return Piece(text, score, kind)
 
     def numbers(self, data: memoryview) -> dict[int, int]:
-        return {
-            number: signed(value) for number, value in fields(data) if isinstance(value, int)
-        }
+        return {number: signed(value) for number, value in fields(data) if isinstance(value, int)}
 
     def refuse_map(self, data: memoryview, what: str) -> None:
         found = dict(fields(data))
@@ -178,7 +176,12 @@ class _Reader:
             ranks=self.ranks(escaped=escaped),
             byte_ids=[byte_ids[byte] for byte in range(256)] if fallback else None,
             unknown=unknown[0],
-            frozen=[id for id, piece in enumerate(self.pieces) if piece.kind == USER_DEFINED],
+            frozen=[
+                id
+                for id, piece in enumerate(self.pieces)
+                # When they are looked for, there is no space any more.
+                if piece.kind == USER_DEFINED and not (escaped and " " in piece.text)
+            ],
         )
 
     def byte(self, text: str, id: int) -> int:

@@ -75,8 +75,10 @@ impl Symbols {
         }
         frozen.sort_unstable();
         frozen.dedup();
-        let frozen_ids: HashMap<String, u32> =
-            frozen.iter().map(|&id| Ok((text(vocab, id)?.to_owned(), id))).collect::<Result<_>>()?;
+        let frozen_ids: HashMap<String, u32> = frozen
+            .iter()
+            .map(|&id| Ok((text(vocab, id)?.to_owned(), id)))
+            .collect::<Result<_>>()?;
         let finder = Finder::new(frozen_ids.keys().cloned())?;
         let of_bytes: HashSet<u32> = match &missing {
             Missing::Bytes(ids) => ids.iter().copied().collect(),
@@ -115,7 +117,10 @@ impl Symbols {
             }
         }
         let pairs = merges.iter().map(|&(left, right, _)| (left, right)).collect();
-        Ok((Self { missing, order, frozen, frozen_ids, finder, ascii, others, table, joins }, pairs))
+        Ok((
+            Self { missing, order, frozen, frozen_ids, finder, ascii, others, table, joins },
+            pairs,
+        ))
     }
 
     /// What becomes of a character that has no token.
@@ -281,9 +286,7 @@ impl Symbols {
 impl PartialEq for Symbols {
     fn eq(&self, other: &Self) -> bool {
         // The rest is derived from these and the vocab.
-        self.missing == other.missing
-            && self.order == other.order
-            && self.frozen == other.frozen
+        self.missing == other.missing && self.order == other.order && self.frozen == other.frozen
     }
 }
 

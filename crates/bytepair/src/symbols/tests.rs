@@ -112,11 +112,12 @@ fn unknown_characters_are_fused_or_not() {
 fn what_no_merge_can_use_is_refused() {
     let (vocab, missing) = vocab(&["ab".to_owned()]);
     for (pair, words) in [((97, 98), "stands for a byte"), ((256, 9999), "9999")] {
-        let error =
-            Symbols::new(&vocab, Order::Pairs(vec![pair]), missing.clone(), Vec::new()).unwrap_err();
+        let error = Symbols::new(&vocab, Order::Pairs(vec![pair]), missing.clone(), Vec::new())
+            .unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
     }
-    let error = Symbols::new(&vocab, Order::Pairs(vec![(257, 256)]), missing, Vec::new()).unwrap_err();
+    let error =
+        Symbols::new(&vocab, Order::Pairs(vec![(257, 256)]), missing, Vec::new()).unwrap_err();
     assert!(error.to_string().contains("not in the vocab"), "{error}");
 }
 
