@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair import _checks, _core
 from bytepair._parts import SpecialTokens, check_names, encoded, special_ids, without_special
+from bytepair.conventions import Conventions
 from bytepair.cutting import Cutting
 from bytepair.deploying import Deploying
 from bytepair.errors import ArgumentError, VocabError
@@ -39,7 +40,7 @@ Normalizer = str | Sequence[str | Sequence[str]] | None
 """A normalizer as users write it: a step, a list of steps, or none."""
 
 
-class Tokenizer(Streaming, Cutting, Deploying):
+class Tokenizer(Streaming, Cutting, Deploying, Conventions):
     """Turns text into ids and back.
 
     Instances are immutable, comparable, hashable and picklable, and safe to use from many threads
@@ -80,7 +81,8 @@ class Tokenizer(Streaming, Cutting, Deploying):
     'abba'
     """
 
-    __slots__ = ("__weakref__", "_fingerprint", "_report")
+    __slots__ = ("__weakref__", "_conventions", "_fingerprint", "_report")
+    _conventions: Mapping[str, Any]
     _fingerprint: str
     _report: TrainingReport
 
@@ -139,9 +141,10 @@ class Tokenizer(Streaming, Cutting, Deploying):
         normalizer: Normalizer = None,
         drops_space: bool = False,
         token_flags: Mapping[str, tuple[bool, bool, bool]] | None = None,
+        conventions: Mapping[str, Any] | None = None,
     ) -> Self:
         """A tokenizer from a model that is already built."""
-        return _core.Tokenizer.__new__(
+        made = _core.Tokenizer.__new__(
             cls,
             model,
             dict(special_tokens),
@@ -153,6 +156,9 @@ class Tokenizer(Streaming, Cutting, Deploying):
             drops_space,
             dict(token_flags or {}),
         )
+        if conventions:
+            made._conventions = conventions
+        return made
 
     @classmethod
     def from_ranks(
@@ -296,6 +302,21 @@ class Tokenizer(Streaming, Cutting, Deploying):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
+    def _remade(self, **changes: Any) -> Self:
+        """The same tokenizer with some arguments of `_assemble` changed."""
+        parts: dict[str, Any] = {
+            "special_tokens": self._special_names,
+            "pattern": self._pattern,
+            "name": self.name,
+            "aliases": self._special_aliases,
+            "added_tokens": self.added_tokens,
+            "normalizer": self.normalizer,
+            "drops_space": self.drops_space,
+            "token_flags": self._token_flags,
+            "conventions": getattr(self, "_conventions", None),
+        }
+        return self._assemble(self._model, **{**parts, **changes})
+
     # ── Variants ──────────────────────────────────────────────────────────────────────────────────
 
     def with_special_tokens(self, special_tokens: SpecialTokens) -> Self:
@@ -326,17 +347,7 @@ class Tokenizer(Streaming, Cutting, Deploying):
         else:
             check_names(names)
             added = {token: self.vocab_size + at for at, token in enumerate(names)}
-        return self._assemble(
-            self._model,
-            {**self._special_names, **added},
-            pattern=self._pattern,
-            name=None,
-            aliases=self._special_aliases,
-            added_tokens=self.added_tokens,
-            normalizer=self.normalizer,
-            drops_space=self.drops_space,
-            token_flags=self._token_flags,
-        )
+        return self._remade(special_tokens={**self._special_names, **added}, name=None)
 
     def resized(self, vocab_size: int) -> Tokenizer:
         """The same tokenizer with the last merges taken back, so that it has `vocab_size` tokens.

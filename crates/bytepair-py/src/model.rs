@@ -85,12 +85,16 @@ impl Model {
         vocab: BTreeMap<u32, PyBackedBytes>,
         merges: Option<Merges>,
         ranks: Option<Vec<(u32, u32)>>,
-        byte_ids: Option<[u32; 256]>,
+        byte_ids: Option<Vec<u32>>,
         unknown: Option<u32>,
         fuse_unknown: bool,
         frozen: Option<Vec<u32>>,
     ) -> PyResult<Self> {
-        let last: &[u32] = byte_ids.as_ref().map_or(&[], |ids| &ids[..]);
+        let last: &[u32] = byte_ids.as_deref().unwrap_or_default();
+        if !matches!(last.len(), 0 | 256) {
+            let message = format!("byte_ids has {} ids; there is one for each byte", last.len());
+            return Err(raise(py, "VocabError", message));
+        }
         for (byte, id) in (0u8..=255).zip(last) {
             if vocab.get(id).is_none_or(|bytes| bytes[..] != [byte]) {
                 let message = format!("id {id} is to stand for byte 0x{byte:02x}, but is not it");
@@ -98,10 +102,12 @@ impl Model {
             }
         }
         let vocab = Vocab::with_last(vocab, last).or_raise(py)?;
-        let missing = match (byte_ids, unknown) {
-            (Some(ids), _) => Missing::Bytes(Box::new(ids)),
-            (None, Some(id)) => Missing::Unknown { id, fuse: fuse_unknown },
-            (None, None) => Missing::Refused,
+        let missing = match (&byte_ids, unknown) {
+            (Some(ids), _) if !ids.is_empty() => {
+                Missing::Bytes(Box::new(std::array::from_fn(|byte| ids[byte])))
+            }
+            (_, Some(id)) => Missing::Unknown { id, fuse: fuse_unknown },
+            (_, None) => Missing::Refused,
         };
         py.detach(|| {
             let order = match (&merges, ranks) {

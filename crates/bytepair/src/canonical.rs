@@ -41,7 +41,12 @@ impl Tokenizer {
                 }
             }
         }
-        // What most tokenizers have not comes last and only where it is, so that their bytes stay.
+        self.rarer(&mut out);
+        out.0
+    }
+
+    /// What most tokenizers have not: it comes last and only where it is, so that their bytes stay.
+    fn rarer(&self, out: &mut Canonical) {
         if self.special().added().len() > 0 {
             out.string(b"added tokens");
             out.length(self.special().added().len());
@@ -73,7 +78,6 @@ impl Tokenizer {
                 }
             }
         }
-        out.0
     }
 }
 

@@ -120,7 +120,9 @@ pub fn decode_offsets(tokenizer: &Tokenizer, ids: &[u32], replaced: bool) -> Res
         *start = passed;
     }
     if tokenizer.drops_space() && bytes.first() == Some(&b' ') {
-        starts.iter_mut().for_each(|start| *start = start.saturating_sub(1));
+        for start in &mut starts {
+            *start = start.saturating_sub(1);
+        }
     }
     Ok(starts)
 }

@@ -16,6 +16,7 @@ from bytepair._parts import SpecialTokens
 from bytepair.errors import ArgumentError, FormatError
 from bytepair.formats import (
     _files,
+    gguf,
     gpt2,
     huggingface,
     minbpe,
@@ -61,7 +62,17 @@ class Format(Protocol):
 
 FORMATS: dict[str, Format] = {
     module.NAME: module
-    for module in (native, huggingface, gpt2, sentencepiece, tiktoken, tekken, minbpe, reference)
+    for module in (
+        native,
+        huggingface,
+        gpt2,
+        sentencepiece,
+        gguf,
+        tiktoken,
+        tekken,
+        minbpe,
+        reference,
+    )
 }
 """The formats by name; `detect` asks them in this order."""
 
@@ -69,8 +80,8 @@ FORMATS: dict[str, Format] = {
 def names() -> list[str]:
     """The names of the formats.
 
-    >>> names()
-    ['native', 'huggingface', 'gpt2', 'sentencepiece', 'tiktoken', 'tekken', 'minbpe', 'reference']
+    >>> names()[:5]
+    ['native', 'huggingface', 'gpt2', 'sentencepiece', 'gguf']
     """
     return list(FORMATS)
 

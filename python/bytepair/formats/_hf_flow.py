@@ -1,11 +1,11 @@
 """What a `tokenizer.json` does around its model: normalizer, pre-tokenizer and decoder.
 
-In: the values of these keys. Out: a `Flow`, or a `FormatError` that names the part which cannot be
-taken over exactly. There are two kinds of files. In *byte-level* ones text becomes bytes, spelled in
-GPT-2's alphabet, before it is merged; the pre-tokenizer ends in ByteLevel. In the others (those made
-from SentencePiece) merging begins with characters, and most spell a space `▁`: of these the tokens
-get their spaces back here, so that `▁the` is the token b" the", and what replaced spaces by `▁`
-becomes what replaces `▁` by a space.
+In: the values of these keys. Out: a `Flow`, or a `FormatError` that names the part which cannot
+be taken over exactly. There are two kinds of files. In *byte-level* ones text becomes bytes,
+spelled in GPT-2's alphabet, before it is merged; the pre-tokenizer ends in ByteLevel. In the others
+(those made from SentencePiece) merging begins with characters, and most spell a space `▁`: of these
+the tokens get their spaces back here, so that `▁the` is the token b" the", and what replaced spaces
+by `▁` becomes what replaces `▁` by a space.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ a name or a list of steps. Some keys are there only where they say something: `a
 `token_flags` (name → [takes white space before it, behind it, is a word of its own]);
 `drops_space`; and `symbols`, where merging begins with characters: `byte_ids` (the 256 tokens that
 stand for bytes) or `unknown` and `fuse_unknown`, `frozen` (ids of tokens that are never merged),
-and under `"ranks"` `ranks`, a list of [id, rank]. A key that a release does not know it refuses.
+and under `"ranks"` `ranks`, a list of [id, rank]; and `conventions`, as `Tokenizer.conventions` has
+them. A key that a release does not know it refuses.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ import re
 from typing import Any
 
 from bytepair import _core
+from bytepair.conventions import check as check_conventions
 from bytepair.errors import ArgumentError, BytepairError, FormatError
 from bytepair.formats import _files
 from bytepair.tokenizer import Tokenizer
@@ -61,6 +63,7 @@ _KEYS = (
     "token_flags",
     "drops_space",
     "symbols",
+    "conventions",
     "vocab",
     "merges",
 )
@@ -69,6 +72,7 @@ _OPTIONAL: dict[str, Any] = {
     "token_flags": {},
     "drops_space": False,
     "symbols": None,
+    "conventions": {},
 }
 """Keys that are left out where they have this value."""
 _TYPES = (
@@ -118,6 +122,7 @@ def dumps(tokenizer: Tokenizer) -> str:
         "token_flags": {name: list(flags) for name, flags in tokenizer._token_flags.items()},
         "drops_space": tokenizer.drops_space,
         "symbols": model.symbols,
+        "conventions": tokenizer.conventions,
     }
     values: dict[str, Any] = {
         "format": "bytepair",
@@ -201,7 +206,7 @@ def _build(data: Any, source: str) -> Tokenizer:
         vocab[id] = _token(text, f"{source}: vocab entry {at}")
     try:
         model = _model(values, vocab, source)
-        return Tokenizer._assemble(
+        tokenizer = Tokenizer._assemble(
             model,
             _ids(values, "special_tokens", source),
             pattern=values["pattern"],
@@ -211,12 +216,15 @@ def _build(data: Any, source: str) -> Tokenizer:
             normalizer=values["normalizer"],
             drops_space=values["drops_space"],
             token_flags=_flags(values["token_flags"], source),
+            conventions=values["conventions"],
         )
+        check_conventions(tokenizer, values["conventions"])
     except FormatError:
         raise
     except (BytepairError, TypeError, ValueError, OverflowError) as error:
         message = f"{source}: {error}"
         raise FormatError(message) from error
+    return tokenizer
 
 
 def _check(data: Any, source: str) -> dict[str, Any]:

@@ -12,30 +12,17 @@ and the ids of padding are not kept.
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple
-
-from bytepair import _core
 from bytepair.errors import BytepairError, FormatError
 from bytepair.formats import _files
+from bytepair.formats._pieces import NORMAL, Piece, build
 from bytepair.formats._protobuf import fields, floating, signed
 from bytepair.tokenizer import Tokenizer
 
 NAME = "sentencepiece"
 OPTIONS: tuple[str, ...] = ()
-SPACE = "▁"
 
 _MOST_BYTES = 1 << 28
 _MODEL_TYPES = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
-NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
-
-
-class Piece(NamedTuple):
-    """An entry of the vocab."""
-
-    text: str
-    score: float
-    kind: int
 
 
 def detect(path: str) -> bool:
@@ -110,10 +97,6 @@ class _Reader:
                 score = floating(value)
             elif number == 3 and isinstance(value, int):
                 kind = value
-        if not text or math.isnan(score) or not NORMAL <= kind <= BYTE:
-            raise self.error(f"piece {at}: text {text!r:.80}, score {score}, type {kind}")
-        if kind == UNUSED:
-            raise self.error(f"piece {at} ({text!r:.80}) is unused, which is not supported")
         return Piece(text, score, kind)
 
     def numbers(self, data: memoryview) -> dict[int, int]:
@@ -138,86 +121,11 @@ class _Reader:
             raise self.error(f"the model is of type {named}, which is not supported; only bpe is")
         if self.trainer.get(24):
             raise self.error("spaces are suffixes (treat_whitespace_as_suffix): not supported")
-        escaped = bool(self.normalizer.get(5, 1))
-        prefix, extra = bool(self.normalizer.get(3, 1)), bool(self.normalizer.get(4, 1))
-        return Tokenizer._assemble(
-            self.model(escaped=escaped),
-            {
-                piece.text: id
-                for id, piece in enumerate(self.pieces)
-                if piece.kind in (CONTROL, UNKNOWN)
-            },
-            pattern=None,
-            name=None,
-            normalizer=_steps(escaped=escaped, prefix=prefix, extra=extra) or None,
-            drops_space=prefix or extra,
+        return build(
+            self.pieces,
+            self.source,
+            escaped=bool(self.normalizer.get(5, 1)),
+            prefix=bool(self.normalizer.get(3, 1)),
+            extra=bool(self.normalizer.get(4, 1)),
+            fallback=bool(self.trainer.get(35)),
         )
-
-    def model(self, *, escaped: bool) -> _core.Model:
-        vocab: dict[int, bytes] = {}
-        byte_ids: dict[int, int] = {}
-        owner: dict[str, int] = {}
-        for id, piece in enumerate(self.pieces):
-            if owner.setdefault(piece.text, id) != id:
-                raise self.error(f"the piece {piece.text!r:.80} is {owner[piece.text]} and {id}")
-            if piece.kind in (NORMAL, USER_DEFINED):
-                vocab[id] = (piece.text.replace(SPACE, " ") if escaped else piece.text).encode()
-            elif piece.kind == BYTE:
-                byte = self.byte(piece.text, id)
-                vocab[id], byte_ids[byte] = bytes([byte]), id
-        fallback = bool(self.trainer.get(35))
-        if fallback and len(byte_ids) != 256:
-            raise self.error(f"byte_fallback needs 256 pieces for bytes; there are {len(byte_ids)}")
-        unknown = [id for id, piece in enumerate(self.pieces) if piece.kind == UNKNOWN]
-        if len(unknown) != 1:
-            raise self.error(f"there are {len(unknown)} unknown pieces; there must be one")
-        return _core.Model.from_symbols(
-            vocab,
-            ranks=self.ranks(escaped=escaped),
-            byte_ids=[byte_ids[byte] for byte in range(256)] if fallback else None,
-            unknown=unknown[0],
-            frozen=[
-                id
-                for id, piece in enumerate(self.pieces)
-                # When they are looked for, there is no space any more.
-                if piece.kind == USER_DEFINED and not (escaped and " " in piece.text)
-            ],
-        )
-
-    def byte(self, text: str, id: int) -> int:
-        byte = text[3:5]
-        if text != f"<0x{byte}>" or byte.upper() != byte:
-            raise self.error(f"piece {id} ({text!r:.80}) is of type byte, but is not <0xNN>")
-        try:
-            return bytes.fromhex(byte)[0]
-        except ValueError as error:
-            raise self.error(f"piece {id} ({text!r:.80}) is of type byte, not <0xNN>") from error
-
-    def ranks(self, *, escaped: bool) -> list[tuple[int, int]]:
-        """The rank of each normal piece, equal for equal scores; the best score is 0."""
-        normal = [(id, piece) for id, piece in enumerate(self.pieces) if piece.kind == NORMAL]
-        scores = sorted({piece.score for _, piece in normal}, reverse=True)
-        rank = {score: at for at, score in enumerate(scores)}
-        known = {piece.text for _, piece in normal}
-        for id, piece in normal:
-            for character in piece.text if len(piece.text) > 1 else "":
-                if character not in known:
-                    raise self.error(
-                        f"piece {id} ({piece.text!r:.80}) has the character {character!r}, which "
-                        "is no piece; this is not supported"
-                    )
-        return [(id, rank[piece.score]) for id, piece in normal]
-
-
-def _steps(*, escaped: bool, prefix: bool, extra: bool) -> list[Any]:
-    """What is done to a text first: SentencePiece's rules for spaces."""
-    steps: list[Any] = []
-    if extra:
-        steps += [["ReplaceRegex", "^ +", ""], ["ReplaceRegex", " {2,}", " "]]
-    if escaped:
-        steps.append(["Replace", SPACE, " "])
-    if prefix:
-        steps.append(["Prepend", " "])
-    if extra:
-        steps.append(["ReplaceRegex", " +$", ""])
-    return steps

@@ -235,13 +235,9 @@ def test_mutations_end_in_a_tokenizer_or_an_error(data, tmp_path_factory):
             break
     try:
         tokenizer = load(bytes(model), tmp_path_factory.mktemp("m"))
-    except FormatError as error:
-        assert "x.model: " in str(error)
-    else:
-        try:
-            tokenizer.encode_ordinary("the thing  ▁ é中")
-        except bytepair.errors.BytepairError as error:
-            assert str(error)
+        tokenizer.encode_ordinary("the thing  ▁ é中")
+    except bytepair.errors.BytepairError:
+        pass
 
 
 _MODEL: list[bytes] = []

@@ -1,4 +1,5 @@
-//! Merging that begins with characters instead of bytes: SentencePiece's way (Llama 2, Mistral v1, Gemma).
+//! Merging that begins with characters instead of bytes, as in models made with `SentencePiece`
+//! (Llama 2, Mistral v1, Gemma).
 //!
 //! In: a piece. Out: its ids. The *symbols* of a piece are what merging begins with: the token of
 //! each character; for a character without one the tokens of its bytes, or the unknown token. From
@@ -40,7 +41,8 @@ pub enum Order {
     /// Pairs of (left id, right id), the first goes first (Hugging Face).
     Pairs(Vec<(u32, u32)>),
     /// (id, rank) of each token that may be merged or made: any two whose joined text is one of them
-    /// merge, the lowest rank first; ranks may be equal (SentencePiece: the order of the scores).
+    /// merge, the lowest rank first; ranks may be equal (`SentencePiece`: the order of the
+    /// scores).
     Ranks(Vec<(u32, u32)>),
 }
 
