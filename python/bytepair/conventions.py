@@ -11,6 +11,7 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from bytepair import _core
 from bytepair.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 """What a special token can be for."""
 
 
-class Conventions:
+class Conventions(_core.Tokenizer):
     """The methods of `Tokenizer` for what is done around its ids."""
 
     __slots__ = ()

@@ -14,6 +14,9 @@ use crate::idsin;
 use crate::model::Model;
 use crate::stream::EncodeIterator;
 
+/// Whether a token takes white space before it, behind it, and is a word of its own.
+type WordFlags = (bool, bool, bool);
+
 /// Turns text into ids and back. Immutable; safe to use from many threads at once.
 #[pyclass(frozen, subclass, module = "bytepair._core")]
 #[derive(Debug)]
@@ -81,7 +84,7 @@ impl Tokenizer {
         added: Option<BTreeMap<String, u32>>,
         normalizer: Option<&Bound<'_, PyAny>>,
         drops_space: bool,
-        flags: Option<BTreeMap<String, (bool, bool, bool)>>,
+        flags: Option<BTreeMap<String, WordFlags>>,
     ) -> PyResult<Self> {
         let pattern = convert::pattern(pattern)?;
         let normalizer = convert::normalizer(normalizer)?;
@@ -202,33 +205,13 @@ impl Tokenizer {
         convert::id_dict(py, self.core.special().added().collect())
     }
 
-    /// What rewrites text before it is cut into pieces: `None`, the name of a step, or a list of
-    /// steps, each of them a name or a list of a name and its arguments.
-    ///
-    /// >>> from bytepair import get_encoding
-    /// >>> print(get_encoding("gpt2").normalizer)
-    /// None
+    /// The normalizer; whether decoding drops a space; the flags of special and added tokens.
     #[getter]
-    fn normalizer(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        convert::normalizer_to_python(py, self.core.normalizer())
-    }
-
-    /// Whether decoding leaves out one space at the beginning, which the normalizer puts there.
-    ///
-    /// >>> from bytepair import get_encoding
-    /// >>> get_encoding("gpt2").drops_space
-    /// False
-    #[getter]
-    fn drops_space(&self) -> bool {
-        self.core.drops_space()
-    }
-
-    /// What special and added tokens take or ask for around them: name → (the white space before it,
-    /// the white space behind it, no letter or digit next to it). Only those that do.
-    #[getter]
-    fn _token_flags(&self) -> BTreeMap<&str, (bool, bool, bool)> {
+    fn _around(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, bool, BTreeMap<&str, WordFlags>)> {
         let flags = self.core.special().flags();
-        flags.map(|(name, flags)| (name, (flags.left, flags.right, flags.word))).collect()
+        let flags = flags.map(|(name, flags)| (name, (flags.left, flags.right, flags.word)));
+        let normalizer = convert::normalizer_to_python(py, self.core.normalizer())?;
+        Ok((normalizer, self.core.drops_space(), flags.collect()))
     }
 
     /// The merges as (left bytes, right bytes), in rank order. A new list at each call.

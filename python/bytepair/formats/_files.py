@@ -24,7 +24,11 @@ def read_text(path: str) -> str:
     read.
     """
     with open(path, "rb") as file:
-        content = file.read()
+        return text_of(file.read(), path)
+
+
+def text_of(content: bytes, path: str) -> str:
+    """The text that the content of a file is; see `read_text`."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

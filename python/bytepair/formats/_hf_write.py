@@ -17,6 +17,8 @@ from typing import Any
 from bytepair import _core
 from bytepair.errors import FormatError
 from bytepair.formats import _hf_write_flow
+from bytepair.formats._hf_config import config as config
+from bytepair.formats._hf_config import post_processor
 from bytepair.formats._hf_flow import SPACE
 from bytepair.formats._hf_write_flow import WAY_OUT
 from bytepair.formats.gpt2 import spell
@@ -76,16 +78,6 @@ def _placeholder(id: int) -> str:
     return f"<|unassigned_{id}|>"
 
 
-def config() -> str:
-    """The text of `tokenizer_config.json`: what transformers needs to read the other file as is."""
-    values = {
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "clean_up_tokenization_spaces": False,
-        "model_input_names": ["input_ids", "attention_mask"],
-    }
-    return json.dumps(values, indent=2) + "\n"
-
-
 def dumps(tokenizer: Tokenizer) -> str:
     """The text of `tokenizer.json`.
 
@@ -112,7 +104,7 @@ def dumps(tokenizer: Tokenizer) -> str:
         "added_tokens": added,
         "normalizer": _hf_write_flow.normalizer(steps),
         "pre_tokenizer": _pre_tokenizer(tokenizer, byte_level, prefix=prefix),
-        "post_processor": {**byte_level, "use_regex": False},
+        "post_processor": post_processor(tokenizer, {**byte_level, "use_regex": False}),
         "decoder": {**byte_level, "use_regex": False},
         "model": {
             "type": "BPE",
@@ -174,7 +166,7 @@ def _characters(tokenizer: Tokenizer) -> str:
             "added_tokens": added,
             "normalizer": flow["normalizer"],
             "pre_tokenizer": flow["pre_tokenizer"],
-            "post_processor": None,
+            "post_processor": post_processor(tokenizer, None),
             "decoder": flow["decoder"],
             "model": {
                 "type": "BPE",

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bytepair.formats import _files, _hf_write
+from bytepair.formats import _files, _hf_config, _hf_write
 from bytepair.formats._hf_read import Reader
 from bytepair.tokenizer import Tokenizer
 
@@ -41,12 +41,19 @@ def detect(path: str) -> bool:
 def load(path: str) -> Tokenizer:
     """Read a tokenizer. Raises `FormatError`, naming the file and what it cannot take over."""
     source = os.path.join(path, FILE) if os.path.isdir(path) else path
-    return Reader(source).tokenizer(_files.read_json(source))
+    folder = os.path.dirname(source) if os.path.isdir(path) else None
+    return _read(source, _files.read_json(source), folder)
 
 
 def loads(text: str) -> Tokenizer:
     """Read a tokenizer from the text of a file."""
-    return Reader("the text").tokenizer(_files.parse_json(text, "the text"))
+    return _read("the text", _files.parse_json(text, "the text"), None)
+
+
+def _read(source: str, data: Any, folder: str | None) -> Tokenizer:
+    tokenizer = Reader(source).tokenizer(data)
+    conventions = _hf_config.read(tokenizer, data, folder)
+    return tokenizer._with_conventions(conventions) if conventions else tokenizer
 
 
 def save(tokenizer: Tokenizer, path: str) -> None:
@@ -57,7 +64,7 @@ def save(tokenizer: Tokenizer, path: str) -> None:
         return
     os.makedirs(path, exist_ok=True)
     _files.write_whole(os.path.join(path, FILE), text)
-    _files.write_whole(os.path.join(path, "tokenizer_config.json"), _hf_write.config())
+    _files.write_whole(os.path.join(path, "tokenizer_config.json"), _hf_write.config(tokenizer))
 
 
 def to_object(tokenizer: Tokenizer) -> tokenizers.Tokenizer:

@@ -16,22 +16,9 @@ from bytepair import Tokenizer, formats
 from bytepair.errors import FormatError
 from bytepair.formats import huggingface
 from bytepair.formats.gpt2 import BYTE_TO_CHARACTER, spell
+from model_texts import NASTY
 
 MODELS = ["gpt2", "llama3", "deepseek_v3", "qwen3"]
-NASTY = [
-    "",
-    " ",
-    "\n",
-    "It's 12345 — naïve café 日本語\r\n\n  \t two  spaces",
-    "e\u0301 a\u0323\u0307 \u1100\u1161\u11a8 \u212b \ufb01 \u2126\u0301 \u0958",
-    "0123456789" * 9 + " 1,234.5678 ٣٤٥ Ⅷ ½ ①",
-    "\x00\x01\x7f\x80\x85\xa0\xad\ufeff\ufffd\U0010ffff",
-    "👩‍👩‍👧 🏳️‍🌈 👍🏽 ẞ ǅ İ ſ K 'ſ don'T I'LL",
-    " " * 300 + "x" + "\n" * 50 + "=" * 200 + "a" * 500,
-    "<|endoftext|><|im_start|>user<think>\n</think><tool_call><｜tool▁sep｜><｜User｜>x<|eot_id|>",
-    "<|endoftext|<|endoftext|>|> <think <think></think",
-    "カタカナひらがな漢字123abc, .x _y @z",
-]
 
 
 def theirs_of(text: str) -> tokenizers.Tokenizer:
