@@ -19,6 +19,7 @@ from bytepair.conventions import Conventions
 from bytepair.cutting import Cutting
 from bytepair.deploying import Deploying
 from bytepair.errors import ArgumentError, VocabError
+from bytepair.hub import Hub
 from bytepair.patterns import Pattern, regex
 from bytepair.rewriting import Rewriting
 from bytepair.streaming import Streaming
@@ -41,7 +42,7 @@ Normalizer = str | Sequence[str | Sequence[str]] | None
 """A normalizer as users write it: a step, a list of steps, or none."""
 
 
-class Tokenizer(Streaming, Cutting, Deploying, Rewriting, Conventions):
+class Tokenizer(Streaming, Cutting, Deploying, Rewriting, Conventions, Hub):
     """Turns text into ids and back.
 
     Instances are immutable, comparable, hashable and picklable, and safe to use from many threads

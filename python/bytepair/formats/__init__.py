@@ -16,6 +16,7 @@ from bytepair._parts import SpecialTokens
 from bytepair.errors import ArgumentError, FormatError
 from bytepair.formats import (
     _files,
+    cs336,
     gguf,
     gpt2,
     huggingface,
@@ -72,6 +73,7 @@ FORMATS: dict[str, Format] = {
         tekken,
         minbpe,
         reference,
+        cs336,
     )
 }
 """The formats by name; `detect` asks them in this order."""
