@@ -126,7 +126,13 @@ def load(
         if option not in found.OPTIONS:
             message = f"{os.fspath(path)}: {option} is given, but the format {found.NAME!r} says it"
             raise ArgumentError(message)
-    return found.load(os.fspath(path), **given)
+    try:
+        return found.load(os.fspath(path), **given)
+    except UnicodeEncodeError as error:
+        message = (
+            f"{os.fspath(path)}: {error.object!r:.80} has half a surrogate pair, so is no text"
+        )
+        raise FormatError(message) from error
 
 
 def save(tokenizer: Tokenizer, path: str | os.PathLike[str], *, format: str | None = None) -> None:

@@ -16,15 +16,17 @@ from typing import Any, BinaryIO
 from bytepair import _core
 from bytepair.errors import FormatError
 
+MOST_TEXT = 1 << 30
+"""The bytes of a text file, at most: the largest known has a thirtieth of it."""
+
 
 def read_text(path: str) -> str:
     """The text of a UTF-8 file, line ends as they are.
 
-    Raises `FormatError` with the byte offset when it is not UTF-8, `OSError` when it cannot be
-    read.
+    Raises `FormatError` with the byte offset when it is not UTF-8, or when it has more than
+    `MOST_TEXT` bytes; `OSError` when it cannot be read.
     """
-    with open(path, "rb") as file:
-        return text_of(file.read(), path)
+    return text_of(read_bytes(path, MOST_TEXT), path)
 
 
 def text_of(content: bytes, path: str) -> str:
@@ -64,8 +66,14 @@ def parse_json(text: str, source: str) -> Any:
     """The value of a JSON text; `source` names it in errors. An object may not name a key twice."""
     try:
         return json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, source))
+    except FormatError:
+        raise
     except json.JSONDecodeError as error:
         message = f"{source}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
+        raise FormatError(message) from error
+    except ValueError as error:
+        # Python refuses to read a number of thousands of digits.
+        message = f"{source}: not JSON that a tokenizer has ({error})"
         raise FormatError(message) from error
     except RecursionError as error:
         message = f"{source}: nested too deeply to be a tokenizer"

@@ -3,10 +3,7 @@
 //! A table that is looked up at random places costs a walk through the page tables for most of its
 //! lines when its pages have 4 KiB. The system must know before the memory is first written.
 
-#![cfg_attr(
-    target_os = "linux",
-    expect(unsafe_code, reason = "english is encoded 1.3 times as fast")
-)]
+#![cfg_attr(target_os = "linux", expect(unsafe_code, reason = "english is encoded 1.3 times as fast"))]
 
 /// From this many bytes on a table is worth a large page.
 const LEAST: usize = 2 << 20;

@@ -156,6 +156,7 @@ impl Model {
             pairs,
             whole_pieces: true,
             trained: true,
+            symbols: None,
         }
     }
 
