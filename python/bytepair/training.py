@@ -303,7 +303,12 @@ def _rules_of(
     base: Tokenizer, pattern: Pattern, special_tokens: Sequence[str], special_ids: SpecialIds
 ) -> tuple[Pattern, list[str]]:
     """Pattern and special tokens of a base, from which the options may not differ."""
-    for part, there in (("added tokens", base.added_tokens), ("a normalizer", base.normalizer)):
+    characters = "merging that begins with characters"
+    for part, there in (
+        ("added tokens", base.added_tokens),
+        ("a normalizer", base.normalizer),
+        (characters, "as SentencePiece's" if base._model.symbols else None),
+    ):
         if there:
             message = f"the base has {part} ({there}), which training does not apply to the corpus"
             raise ArgumentError(message)

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | special | [`special`] |
 //! | pretokenize | [`pretokenize`] |
-//! | merge | [`merge`] |
+//! | merge | [`merge`], where it begins with characters: [`symbols`] |
 //! | encode, decode, count | [`tokenizer`], many texts at once: [`batch`], chunk by chunk: [`stream`], |
 //! | | id by id: [`stream_decode`], with places: [`offsets`], up to a limit: [`cut`] |
 //! | count, learn | [`train`] |
@@ -36,6 +36,7 @@ mod sink;
 pub mod special;
 pub mod stream;
 pub mod stream_decode;
+pub mod symbols;
 pub mod tokenizer;
 pub mod train;
 pub mod vocab;

@@ -11,6 +11,7 @@ fast half of the package: it is the definition the fast half is tested against. 
 6. `tokenizer`: encode, decode, save, load
 7. `stream`: encoding text that arrives in parts
 8. `simple`: a character-level tokenizer and what its simplicity costs
+9. `characters`: merging that begins with characters and falls back to bytes
 
 ``python -m bytepair.reference`` shows all of it at work; ``--lang zh`` does so in Chinese.
 
@@ -23,6 +24,7 @@ fast half of the package: it is the definition the fast half is tested against. 
 """
 
 from .bytemap import bytes_to_unicode
+from .characters import merge_characters, ranks_of_pairs, ranks_of_scores
 from .merge import merge_by_pairs, merge_by_ranks, merge_word
 from .pretokenize import CL100K, GPT2, O200K, PATTERNS, pretokenize
 from .rules import Rules, build_vocab
@@ -48,8 +50,11 @@ __all__ = [
     "learn_merges_slowly",
     "merge_by_pairs",
     "merge_by_ranks",
+    "merge_characters",
     "merge_word",
     "pretokenize",
+    "ranks_of_pairs",
+    "ranks_of_scores",
     "split_on_special_tokens",
     "stream_pieces",
     "train_bpe",

@@ -85,8 +85,12 @@ fn first_of(bytes: u32) -> u64 {
 
 impl Cuts {
     /// Those of `model`, or nothing if its whole pieces are not what merging gives for them: then
-    /// the ids of a segment depend on whether it is a piece.
+    /// the ids of a segment depend on whether it is a piece. Nothing either where merging begins
+    /// with characters, which [`crate::symbols`] cuts itself.
     pub fn new(model: &Model) -> Option<Self> {
+        if model.symbols().is_some() {
+            return None;
+        }
         let mut cuts = Self { pairs: vec![0; 1 << (BITS - 6)], parts: vec![0; 1 << 10] };
         let (mut heap, mut ids) = (Heap::new(), Vec::new());
         for (_, token) in model.vocab().iter().filter(|(_, token)| !token.is_ascii()) {

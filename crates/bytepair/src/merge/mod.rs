@@ -19,7 +19,10 @@ pub mod scan;
 mod store;
 pub mod table;
 
+use std::sync::Arc;
+
 use crate::error::{Error, Result};
+use crate::symbols::{Missing, Order, Symbols};
 use crate::vocab::{Vocab, show};
 pub use table::{Code, Merge, MergeTable, Merges, NO_CODE, NO_RANK};
 
@@ -54,6 +57,8 @@ pub struct Model {
     whole_pieces: bool,
     /// Whether each token is known to be what merging gives for its bytes.
     trained: bool,
+    /// Where merging begins with characters instead of bytes; the other merges are then unused.
+    symbols: Option<Arc<Symbols>>,
 }
 
 impl Model {
@@ -154,7 +159,28 @@ impl Model {
             pairs,
             whole_pieces: true,
             trained: true,
+            symbols: None,
         }
+    }
+
+    /// A model whose merging begins with characters; see [`crate::symbols`].
+    ///
+    /// # Errors
+    /// As [`Symbols::new`].
+    pub fn from_symbols(
+        vocab: Vocab,
+        order: Order,
+        missing: Missing,
+        frozen: Vec<u32>,
+    ) -> Result<Self> {
+        let rule = match order {
+            Order::Pairs(_) => MergeRule::Pairs,
+            Order::Ranks(_) => MergeRule::Ranks,
+        };
+        let (symbols, pairs) = Symbols::new(&vocab, order, missing, frozen)?;
+        let table = MergeTable::with_capacity(0);
+        let model = Self::assemble(vocab, rule, table, pairs, false);
+        Ok(Self { symbols: Some(Arc::new(symbols)), ..model })
     }
 
     fn assemble(
@@ -174,6 +200,7 @@ impl Model {
             pairs,
             whole_pieces,
             trained: false,
+            symbols: None,
         }
     }
 
@@ -195,6 +222,11 @@ impl Model {
     /// Whether each token is known to be what merging gives for its bytes, looked up or not.
     pub(crate) fn is_trained(&self) -> bool {
         self.trained
+    }
+
+    /// What merging begins with, where that is characters and not bytes.
+    pub fn symbols(&self) -> Option<&Symbols> {
+        self.symbols.as_deref()
     }
 
     /// The merges as (left id, right id), in rank order.
@@ -226,6 +258,9 @@ impl Model {
         work: &mut heap::Heap,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
+        if let Some(symbols) = &self.symbols {
+            return symbols.merge(piece, ids);
+        }
         if piece.len() <= SCAN_MOST {
             scan::merge(&self.merges, piece, ids)
         } else if piece.len() <= JOIN_LEAST {
@@ -242,6 +277,7 @@ impl PartialEq for Model {
             && self.whole_pieces == other.whole_pieces
             && self.pairs == other.pairs
             && self.vocab == other.vocab
+            && self.symbols == other.symbols
     }
 }
 
