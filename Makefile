@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test lint format bench fuzz docs ci clean
+.PHONY: help setup build demo test lint format bench fuzz docs races ci clean
 .PHONY: rust-tests python-tests bench-once sdist-test
 MAKEFLAGS += --no-print-directory
 
@@ -59,6 +59,11 @@ fuzz: ## compare each fast path with its slow twin on random input (SECONDS=20)
 docs: setup build ## build the pages into site/ and the Rust documentation, warnings being errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	RUSTDOCFLAGS="-D warnings" cargo doc -p bytepair --no-deps --document-private-items --locked
+
+races: ## run what threads share under Miri and the thread sanitizer (nightly, with miri and rust-src)
+	MIRIFLAGS="-Zmiri-disable-isolation" cargo +nightly miri test -p bytepair --test shared
+	RUSTFLAGS="-Zsanitizer=thread" cargo +nightly test -Zbuild-std -p bytepair --test shared \
+		--target $(shell rustc -vV | sed -n 's/^host: //p')
 
 ci: ## run everything that a change must pass
 	HYPOTHESIS_PROFILE=ci $(MAKE) PROFILE=ci lint docs bench-once sdist-test fuzz test

@@ -417,7 +417,8 @@ def test_cut(half, case):
     for side in ("right", "left", "middle"):
         assert tokenizer.truncate(text, most, side=side) == case[side]
     if "chunks" in case:
-        assert [chunk.text for chunk in tokenizer.chunk(text, most)] == case["chunks"]
+        chunks = tokenizer.chunk(text, most, prefer=case.get("prefer", ()))
+        assert [chunk.text for chunk in chunks] == case["chunks"]
 
 
 def fail(case: Case) -> None:

@@ -23,9 +23,11 @@ from typing import TYPE_CHECKING
 
 from bytepair import errors, patterns
 from bytepair._core import Tokens, __version__
+from bytepair.alignment import Alignment
 from bytepair.cutting import Chunk
 from bytepair.encodings import encoding_for_model, get_encoding, list_encodings
-from bytepair.streaming import StreamDecoder, StreamEncoder
+from bytepair.healing import Healed
+from bytepair.streaming import ByteStreamDecoder, StreamDecoder, StreamEncoder
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -37,7 +39,10 @@ if TYPE_CHECKING:
     from bytepair.training import train, train_bpe, train_bpe_from_text
 
 __all__ = [
+    "Alignment",
+    "ByteStreamDecoder",
     "Chunk",
+    "Healed",
     "MergeReport",
     "PieceCounts",
     "Progress",

@@ -10,6 +10,8 @@ import numpy.typing as npt
 from typing_extensions import Self, disjoint_base
 
 __all__ = [
+    "Beginnings",
+    "ByteStreamDecoder",
     "EncodeIterator",
     "Model",
     "PieceCounts",
@@ -21,8 +23,10 @@ __all__ = [
     "ZstdReader",
     "__version__",
     "chunks",
+    "chunks_many",
     "count",
     "cut_out",
+    "cut_out_many",
     "decode_with_offsets",
     "encode_with_offsets",
     "learn",
@@ -97,6 +101,29 @@ class EncodeIterator(Iterator[int]):
     def __next__(self) -> int: ...
 
 @final
+class ByteStreamDecoder:
+    def __new__(cls, tokenizer: Tokenizer, prompt_ids: Iterable[int] | None = None) -> Self: ...
+    def feed(self, ids: int | Iterable[int]) -> bytes: ...
+    def finish(self) -> bytes: ...
+
+@final
+class Beginnings:
+    def __new__(cls, tokenizer: Tokenizer) -> Self: ...
+    def of(self, tokenizer: Tokenizer, bytes: bytes) -> list[int]: ...
+    def encode(
+        self,
+        tokenizer: Tokenizer,
+        text: str,
+        *,
+        allowed_special: _Allowed | None = None,
+        disallowed_special: _Allowed | None = None,
+        errors: str = "strict",
+    ) -> tuple[list[int], bytes, list[list[int]]]: ...
+    def heal(
+        self, tokenizer: Tokenizer, ids: Iterable[int]
+    ) -> tuple[list[int], bytes, list[list[int]]]: ...
+
+@final
 class StreamDecoder:
     def __new__(
         cls,
@@ -159,6 +186,8 @@ class Tokenizer:
         allowed_special: _Allowed = "all",
         disallowed_special: _Allowed = (),
         errors: str = "strict",
+        dropout: float | None = None,
+        seed: int | None = None,
     ) -> list[int]: ...
     def encode_ordinary(self, text: str | bytes, *, errors: str = "strict") -> list[int]: ...
     def encode_numpy(
@@ -212,6 +241,7 @@ class Tokenizer:
         self,
         texts: _Texts,
         *,
+        limit: int | None = None,
         threads: int | None = None,
         allowed_special: _Allowed = "all",
         disallowed_special: _Allowed = (),
@@ -312,10 +342,32 @@ def chunks(
     text: str,
     max_tokens: int,
     overlap: int,
+    prefer: Sequence[str],
     *,
     allowed_special: _Allowed | None = None,
     disallowed_special: _Allowed | None = None,
 ) -> list[tuple[int, int, list[int]]]: ...
+def cut_out_many(
+    tokenizer: Tokenizer,
+    texts: Iterable[str],
+    max_tokens: int,
+    side: str,
+    *,
+    threads: int | None = None,
+    allowed_special: _Allowed | None = None,
+    disallowed_special: _Allowed | None = None,
+) -> list[tuple[int, int]]: ...
+def chunks_many(
+    tokenizer: Tokenizer,
+    texts: Iterable[str],
+    max_tokens: int,
+    overlap: int,
+    prefer: Sequence[str],
+    *,
+    threads: int | None = None,
+    allowed_special: _Allowed | None = None,
+    disallowed_special: _Allowed | None = None,
+) -> list[list[tuple[int, int, list[int]]]]: ...
 def count(
     parts: Sequence[Sequence[tuple[str, Callable[[], _Reader] | None]] | Iterable[list[str]]],
     pattern: _Pattern,

@@ -2,13 +2,12 @@
 
 In: a text, or ids, and a limit. Out: places in the text, or the part of it that fits. This class is
 the part of `Tokenizer` that does so; the search is the core's. Only the text up to the limit is
-encoded, and every result is checked by encoding it. It does not look for sentences or paragraphs:
-cut the text there first.
+encoded, and every result is checked by encoding it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from bytepair import _core
@@ -17,6 +16,7 @@ from bytepair.errors import ArgumentError
 __all__ = ["Chunk", "Cutting"]
 
 Allowed = Iterable[str] | Literal["all"]
+Prefer = Literal["paragraph", "line", "sentence"]
 Side = Literal["right", "left", "middle"]
 Unit = Literal["char", "byte", "utf16"]
 
@@ -137,9 +137,12 @@ class Cutting(_core.Tokenizer):
             allowed_special: as in `encode`.
             disallowed_special: as in `encode`, for the whole text.
 
-        Only the text near the limit is encoded more than once. In a run of more than 512 bytes that
-        the pattern cuts nowhere, or under a regular expression of the caller's, the search ends
-        when nothing within the length of the longest token fits.
+        Only the text near the limit is encoded more than once. Where no cut is known to be safe for
+        more than 512 bytes (one word, or a regular expression of the caller's), the search encodes
+        at most 16 MB in all, enough for what some thousands of tokens cover, or some hundred
+        thousand without a pattern. Past that it starts from the tokens of the whole and takes more
+        while more fits within the length of the longest token; what is kept then fits, and is the
+        longest but for texts made to mislead it.
 
         >>> from bytepair import get_encoding
         >>> gpt2 = get_encoding("gpt2")
@@ -181,20 +184,25 @@ class Cutting(_core.Tokenizer):
         max_tokens: int,
         *,
         overlap: int = 0,
+        prefer: Prefer | Sequence[Prefer] = (),
         allowed_special: Allowed = "all",
         disallowed_special: Allowed = (),
     ) -> list[Chunk]:
         """Cuts `text` into chunks of at most `max_tokens` tokens, in whole characters.
 
-        Each chunk is the longest that fits. Without overlap the chunks joined are the text; `ids`
-        are those of the chunk alone, so the last and first of neighbours may differ from the ids of
-        the whole text there.
+        Each chunk is the longest that fits, or ends where `prefer` says. Without overlap the chunks
+        joined are the text; `ids` are those of the chunk alone, so the last and first of neighbours
+        may differ from the ids of the whole text there.
 
         Args:
             text: the text.
             max_tokens: the limit.
             overlap: a chunk begins with as much of the end of the one before as has at most this
                 many tokens; with nothing of it where that leaves no room for one more character.
+            prefer: where a chunk should end: behind a `"paragraph"` (a blank line), a `"line"` or a
+                `"sentence"`, or several of these, the best first. The last such place in the chunk
+                is taken, of the first kind of which it has one, and the longest chunk if it has
+                none.
             allowed_special: as in `encode`.
             disallowed_special: as in `encode`, for the whole text.
 
@@ -204,13 +212,16 @@ class Cutting(_core.Tokenizer):
         >>> from bytepair import get_encoding
         >>> [chunk.text for chunk in get_encoding("gpt2").chunk("one two three four", 3, overlap=1)]
         ['one two three', ' three four']
+        >>> [chunk.text for chunk in get_encoding("gpt2").chunk("A b. C d e", 5, prefer="sentence")]
+        ['A b.', ' C d e']
         """
-        _not_negative(max_tokens=max_tokens, overlap=overlap)
+        not_negative(max_tokens=max_tokens, overlap=overlap)
         found = _core.chunks(
             self,
             text,
             max_tokens,
             overlap,
+            breaks(prefer),
             allowed_special=allowed_special,
             disallowed_special=disallowed_special,
         )
@@ -219,13 +230,19 @@ class Cutting(_core.Tokenizer):
     def _cut_out(
         self, text: str, max_tokens: int, side: Side, allowed: Allowed, disallowed: Allowed
     ) -> tuple[int, int]:
-        _not_negative(max_tokens=max_tokens)
+        not_negative(max_tokens=max_tokens)
         return _core.cut_out(
             self, text, max_tokens, side, allowed_special=allowed, disallowed_special=disallowed
         )
 
 
-def _not_negative(**numbers: int) -> None:
+def breaks(prefer: Prefer | Sequence[Prefer]) -> list[str]:
+    """The names of the breaks that a caller prefers."""
+    return [prefer] if isinstance(prefer, str) else list(prefer)
+
+
+def not_negative(**numbers: int) -> None:
+    """Refuse a number that is below zero, by its name."""
     for name, number in numbers.items():
         if number < 0:
             message = f"{name} is {number}; give 0 or more"

@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bytepair import _core
 from bytepair.errors import ArgumentError
@@ -207,6 +207,16 @@ def _model(table: str) -> _core.Model:
         with open(path, "rb") as file:
             _models[table] = _core.Model.unpack(file.read())
     return _models[table]
+
+
+def table_of(model: _core.Model) -> str | None:
+    """The packed table that this very model is, for tokenizers built upon a bundled encoding."""
+    return next((table for table, known in _models.items() if known is model), None)
+
+
+def from_table(table: str, special_tokens: dict[str, int], parts: dict[str, Any]) -> Tokenizer:
+    """A tokenizer of a packed table, from its other parts: how such a one is unpickled."""
+    return Tokenizer._assemble(_model(table), special_tokens, **parts)
 
 
 def is_bundled(tokenizer: Tokenizer) -> bool:

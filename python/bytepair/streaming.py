@@ -8,12 +8,12 @@ one-shot calls cost, in memory that does not grow. It reads no files (`encode_it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import Literal, overload
 
 from bytepair import _core
-from bytepair._core import StreamDecoder, StreamEncoder
+from bytepair._core import ByteStreamDecoder, StreamDecoder, StreamEncoder
 
-__all__ = ["StreamDecoder", "StreamEncoder", "Streaming"]
+__all__ = ["ByteStreamDecoder", "StreamDecoder", "StreamEncoder", "Streaming"]
 
 
 class Streaming(_core.Tokenizer):
@@ -21,10 +21,32 @@ class Streaming(_core.Tokenizer):
 
     __slots__ = ()
 
+    @overload
     def stream_decoder(
-        self, prompt_ids: Iterable[int] | None = None, *, errors: str = "replace"
-    ) -> StreamDecoder:
-        """A stream that turns ids, as they come, into text.
+        self,
+        prompt_ids: Iterable[int] | None = None,
+        *,
+        errors: str = "replace",
+        bytes_mode: Literal[False] = False,
+    ) -> StreamDecoder: ...
+
+    @overload
+    def stream_decoder(
+        self,
+        prompt_ids: Iterable[int] | None = None,
+        *,
+        errors: str = "replace",
+        bytes_mode: Literal[True],
+    ) -> ByteStreamDecoder: ...
+
+    def stream_decoder(
+        self,
+        prompt_ids: Iterable[int] | None = None,
+        *,
+        errors: str = "replace",
+        bytes_mode: bool = False,
+    ) -> StreamDecoder | ByteStreamDecoder:
+        r"""A stream that turns ids, as they come, into text.
 
         `feed` takes an id or several and gives the text that is now certain; `finish` gives the
         rest. The texts joined are `decode` of all ids: no character is split, none that is complete
@@ -34,6 +56,8 @@ class Streaming(_core.Tokenizer):
             prompt_ids: ids that the stream goes on from. Their text is not given; if they end
                 inside a character, the first ids fed complete it.
             errors: what becomes of bytes that are not UTF-8: `"replace"`, `"ignore"` or `"strict"`.
+            bytes_mode: give bytes instead of text, all of each token at once; `errors` then says
+                nothing.
 
         Raises `UnknownTokenError` for an id that no token has; `feed` does, too.
 
@@ -41,7 +65,11 @@ class Streaming(_core.Tokenizer):
         >>> stream = get_encoding("gpt2").stream_decoder()
         >>> [stream.feed(id) for id in [31373, 12520, 234, 114]], stream.finish()
         (['hello', ' ', '', '🌶'], '')
+        >>> get_encoding("gpt2").stream_decoder(bytes_mode=True).feed([12520, 234])
+        b' \xf0\x9f\x8c'
         """
+        if bytes_mode:
+            return ByteStreamDecoder(self, prompt_ids)
         return StreamDecoder(self, prompt_ids, errors=errors)
 
     def decode_iterable(self, ids: Iterable[int], *, errors: str = "replace") -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 In: a vocab with its merges, special tokens and a pattern. Out: `Tokenizer`, which encodes, decodes
 and counts. The work is done by the core (`bytepair._core.Tokenizer`), whose methods this class
-inherits, so a call costs no detour through Python; streams and cuts come from `bytepair.streaming`
-and `bytepair.cutting`. This module builds tokenizers and names them.
+inherits, so a call costs no detour through Python; streams, cuts, alignment and healing come from
+the modules of those names. This module builds tokenizers and names them.
 
 It does not read or write files (`bytepair.formats` does) and does not train (`bytepair.training`).
 """
@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair import _checks, _core
 from bytepair._parts import SpecialTokens, check_names, encoded, special_ids, without_special
+from bytepair.alignment import Aligning
+from bytepair.batches import Batches
 from bytepair.conventions import Conventions
-from bytepair.cutting import Cutting
 from bytepair.deploying import Deploying
 from bytepair.errors import ArgumentError, VocabError
+from bytepair.healing import Healing
 from bytepair.hub import Hub
 from bytepair.patterns import Pattern, regex
 from bytepair.rewriting import Rewriting
@@ -42,7 +44,9 @@ Normalizer = str | Sequence[str | Sequence[str]] | None
 """A normalizer as users write it: a step, a list of steps, or none."""
 
 
-class Tokenizer(Streaming, Cutting, Deploying, Rewriting, Conventions, Hub):
+class Tokenizer(
+    Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Conventions, Hub
+):
     """Turns text into ids and back.
 
     Instances are immutable, comparable, hashable and picklable, and safe to use from many threads
@@ -288,12 +292,20 @@ class Tokenizer(Streaming, Cutting, Deploying, Rewriting, Conventions, Hub):
         return f"<Tokenizer {name}{self.vocab_size} tokens{special}{described}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from bytepair.encodings import is_bundled
+        from bytepair import encodings
 
-        if self.name is not None and is_bundled(self):
-            from bytepair.encodings import get_encoding
-
-            return get_encoding, (self.name,)
+        if self.name is not None and encodings.is_bundled(self):
+            return encodings.get_encoding, (self.name,)
+        table = encodings.table_of(self._model)
+        if table is not None:
+            parts = {
+                "pattern": self._pattern,
+                "name": self.name,
+                "aliases": self._special_aliases,
+                "added_tokens": self.added_tokens,
+                "normalizer": self.normalizer,
+            }
+            return encodings.from_table, (table, self._special_names, parts)
         from bytepair.formats import native
 
         return native.loads, (native.dumps(self),)

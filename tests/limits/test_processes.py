@@ -214,6 +214,35 @@ WORK = {
     while True:
         bytepair.count_pieces([text])
     """,
+    "encoding a long text": """
+    encoding = bytepair.get_encoding("cl100k_base")
+    text = "the cat in the hat and other words " * 3_000_000
+    encoding.encode("warm up")
+    print("start", flush=True)
+    for _ in range(20):
+        encoding.encode_numpy(text)
+    """,
+    "counting the tokens of a long text": """
+    encoding = bytepair.get_encoding("o200k_base")
+    text = "".join(f" word{n}" for n in range(6_000_000))
+    print("start", flush=True)
+    for _ in range(20):
+        encoding.count(text)
+    """,
+    "encoding a batch": """
+    encoding = bytepair.get_encoding("gpt2")
+    texts = ["the cat in the hat and other words " * 20_000] * 300
+    print("start", flush=True)
+    for _ in range(20):
+        encoding.encode_batch(texts, threads=2)
+    """,
+    "decoding": """
+    encoding = bytepair.get_encoding("gpt2")
+    ids = encoding.encode("the cat in the hat ") * 5_000_000
+    print("start", flush=True)
+    for _ in range(20):
+        encoding.decode_bytes(ids)
+    """,
 }
 
 

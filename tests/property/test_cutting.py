@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bytepair
@@ -85,6 +85,78 @@ def test_chunks_tile_the_text(kind, text, most, overlap):
     assert done == len(text)
     if not overlap:
         assert "".join(chunk.text for chunk in chunks) == text
+
+
+@pytest.mark.parametrize("kind", ["turns", "none", "custom", "gpt2 itself"])
+@settings(max_examples=10)
+@given(
+    parts=st.lists(st.text("abcde\u00e9", min_size=1, max_size=6), min_size=1, max_size=6),
+    times=st.integers(40, 120),
+    most=st.integers(0, 300),
+)
+def test_what_is_kept_of_a_long_word_is_the_longest_that_fits(kind, parts, times, most):
+    tokenizer = TOKENIZERS[kind]
+    text = "".join(parts[n % len(parts)] for n in range(times * 6))[: 4 * times + 520]
+    for side in ("right", "left"):
+        assert tokenizer.truncate(text, most, side=side) == longest(tokenizer, text, most, side)
+
+
+@pytest.mark.parametrize("kind", TOKENIZERS)
+@given(
+    text=st.lists(st.sampled_from(["A b", ". ", "\n", "\n\n", "\u3002", '?" ', " c"]), max_size=30),
+    most=st.integers(4, 12),
+    overlap=st.integers(0, 3),
+    prefer=st.lists(st.sampled_from(["paragraph", "line", "sentence"]), max_size=3),
+)
+def test_chunks_end_where_it_is_preferred(kind, text, most, overlap, prefer):
+    tokenizer, text = TOKENIZERS[kind], "".join(text)
+    done = 0
+    for chunk in tokenizer.chunk(text, most, overlap=overlap, prefer=prefer):
+        full = longest(tokenizer, text[chunk.start :], most, "right")
+        end = chunk.start + len(full)
+        if end < len(text):
+            places = [
+                [at for at in range(done + 1, end + 1) if is_break(text, at, kind_of)]
+                for kind_of in prefer
+            ]
+            end = next((max(found) for found in places if found), end)
+        assert (chunk.end, chunk.text) == (end, text[chunk.start : end])
+        assert chunk.start <= done
+        done = chunk.end
+    assert done == len(text)
+
+
+def is_break(text: str, at: int, kind: str) -> bool:
+    before = text[:at]
+    if kind == "paragraph":
+        return before.endswith("\n\n")
+    if kind == "line":
+        return before.endswith("\n")
+    closed = before.rstrip('"')
+    if closed.endswith("\u3002"):
+        return not text[at:].startswith('"')
+    return closed.endswith((".", "?")) and text[at : at + 1] in ("", " ", "\n")
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "o200k itself", "none"])
+@given(texts=st.lists(TEXT, max_size=5), most=st.integers(4, 25), threads=st.integers(1, 4))
+def test_batches_are_loops(kind, texts, most, threads):
+    tokenizer = TOKENIZERS[kind]
+    assert tokenizer.fits_batch(texts, most, threads=threads) == [
+        tokenizer.fits(text, most) for text in texts
+    ]
+    assert tokenizer.count_batch(texts, limit=most, threads=threads) == [
+        tokenizer.count(text, limit=most) for text in texts
+    ]
+    for side in ("right", "left", "middle"):
+        assert tokenizer.truncate_batch(texts, most, side=side, threads=threads) == [
+            tokenizer.truncate(text, most, side=side) for text in texts
+        ]
+    for overlap, prefer in [(0, ()), (2, "line")]:
+        options = {"overlap": overlap, "prefer": prefer}
+        assert tokenizer.chunk_batch(texts, most, threads=threads, **options) == [
+            tokenizer.chunk(text, most, **options) for text in texts
+        ]
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "o200k itself", "custom", "none"])

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use bytepair::breaks::Break;
 use bytepair::offsets::{self, Unit};
 use bytepair::special::Policy;
 use bytepair::{cut, tokenizer};
@@ -15,7 +16,10 @@ use crate::idsin;
 use crate::streaming::invalid;
 use crate::tokenizer::Tokenizer;
 
-type Span = (usize, usize);
+pub(crate) type Span = (usize, usize);
+
+/// Start, end and ids of a chunk.
+pub(crate) type Chunked = (usize, usize, Vec<u32>);
 
 /// Does `work` on the UTF-8 of `text`, without the GIL if there is much of it.
 fn on_text<R: Send>(
@@ -74,7 +78,39 @@ pub(crate) fn decode_with_offsets<'py>(
     Ok((text, offsets::decode_offsets(core, &ids, replaced).or_raise(py)?))
 }
 
-type Middle = fn(&tokenizer::Tokenizer, &str, &Policy, usize) -> bytepair::Result<(usize, usize)>;
+type Find = fn(&tokenizer::Tokenizer, &str, &Policy, usize) -> bytepair::Result<Span>;
+
+/// What finds the part to take out, for the side where a text is cut.
+pub(crate) fn side_named(py: Python<'_>, side: &str) -> PyResult<Find> {
+    match side {
+        "right" => {
+            Ok(|core, text, policy, most| Ok((cut::prefix(core, text, policy, most)?, text.len())))
+        }
+        "left" => Ok(|core, text, policy, most| Ok((0, cut::suffix(core, text, policy, most)?))),
+        "middle" => Ok(cut::middle),
+        other => {
+            let message = format!("side is {other:?}; it is \"right\", \"left\" or \"middle\"");
+            Err(raise(py, "ArgumentError", message))
+        }
+    }
+}
+
+/// A span in bytes as one in characters.
+pub(crate) fn in_characters(text: &str, (start, end): Span) -> Span {
+    let first = text[..start].chars().count();
+    (first, first + text[start..end].chars().count())
+}
+
+/// The breaks of these names.
+pub(crate) fn kinds(py: Python<'_>, names: Vec<String>) -> PyResult<Vec<Break>> {
+    let kind = |name: String| {
+        Break::named(&name).ok_or_else(|| {
+            let known = Break::NAMED.map(|(known, _)| format!("{known:?}")).join(", ");
+            raise(py, "ArgumentError", format!("prefer has {name:?}; it takes {known}"))
+        })
+    };
+    names.into_iter().map(kind).collect()
+}
 
 /// What `truncate` takes out of a text, as a start and an end in characters.
 #[pyfunction]
@@ -88,53 +124,51 @@ pub(crate) fn cut_out(
     disallowed_special: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Span> {
     let (py, tokenizer) = (text.py(), tokenizer.get());
-    let find: Middle = match side {
-        "right" => {
-            |core, text, policy, most| Ok((cut::prefix(core, text, policy, most)?, text.len()))
-        }
-        "left" => |core, text, policy, most| Ok((0, cut::suffix(core, text, policy, most)?)),
-        "middle" => cut::middle,
-        other => {
-            let message = format!("side is {other:?}; it is \"right\", \"left\" or \"middle\"");
-            return Err(raise(py, "ArgumentError", message));
-        }
-    };
+    let find = side_named(py, side)?;
     let special = tokenizer.special(py, allowed_special, disallowed_special)?;
     let policy = special.get(&tokenizer.core);
     on_text(text, |text| {
-        let (start, end) = find(&tokenizer.core, text, policy, max_tokens)?;
-        let first = text[..start].chars().count();
-        Ok((first, first + text[start..end].chars().count()))
+        find(&tokenizer.core, text, policy, max_tokens).map(|span| in_characters(text, span))
     })
 }
 
 /// The chunks of a text, as starts and ends in characters, with the ids of each.
 #[pyfunction]
-#[pyo3(signature = (tokenizer, text, max_tokens, overlap, *, allowed_special = None, disallowed_special = None))]
+#[pyo3(signature = (tokenizer, text, max_tokens, overlap, prefer, *, allowed_special = None, disallowed_special = None))]
 pub(crate) fn chunks(
     tokenizer: &Bound<'_, Tokenizer>,
     text: &Bound<'_, PyAny>,
     max_tokens: usize,
     overlap: usize,
+    prefer: Vec<String>,
     allowed_special: Option<&Bound<'_, PyAny>>,
     disallowed_special: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Vec<(usize, usize, Vec<u32>)>> {
-    let tokenizer = tokenizer.get();
-    let special = tokenizer.special(text.py(), allowed_special, disallowed_special)?;
+) -> PyResult<Vec<Chunked>> {
+    let (py, tokenizer) = (text.py(), tokenizer.get());
+    let prefer = kinds(py, prefer)?;
+    let special = tokenizer.special(py, allowed_special, disallowed_special)?;
     let policy = special.get(&tokenizer.core);
     on_text(text, |text| {
-        let spans = cut::chunks(&tokenizer.core, text, policy, max_tokens, overlap)?;
-        // Starts ascend: each is counted from the one before.
-        let (mut at, mut first) = (0, 0);
-        spans
-            .into_iter()
-            .map(|(start, end)| {
-                first += text[at..start].chars().count();
-                at = start;
-                let mut ids = Vec::new();
-                tokenizer.core.encode(&text[start..end], policy, &mut ids)?;
-                Ok((first, first + text[start..end].chars().count(), ids))
-            })
-            .collect()
+        let spans = cut::chunks(&tokenizer.core, text, policy, max_tokens, overlap, &prefer)?;
+        with_ids(&tokenizer.core, text, policy, spans)
     })
+}
+
+/// Chunks in characters, with the ids of each, from their spans in bytes.
+pub(crate) fn with_ids(
+    core: &tokenizer::Tokenizer,
+    text: &str,
+    policy: &Policy,
+    spans: Vec<Span>,
+) -> bytepair::Result<Vec<Chunked>> {
+    // Starts ascend: each is counted from the one before.
+    let (mut at, mut first) = (0, 0);
+    let chunk = |(start, end): Span| {
+        first += text[at..start].chars().count();
+        at = start;
+        let mut ids = Vec::new();
+        core.encode(&text[start..end], policy, &mut ids)?;
+        Ok((first, first + text[start..end].chars().count(), ids))
+    };
+    spans.into_iter().map(chunk).collect()
 }

@@ -5,7 +5,8 @@
 
 use bytepair::rows::Rows;
 use bytepair::special::Policy;
-use bytepair::{batch, huge};
+use bytepair::train::{NoWatch, Watch};
+use bytepair::{batch, each, huge};
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -14,9 +15,11 @@ use crate::arrays;
 use crate::convert::{Surrogates, WORTH_DETACHING, limit, thread_count};
 use crate::error::OrRaise;
 use crate::ints;
+use crate::sampling;
 use crate::texts::{Text, Texts};
 use crate::tokenizer::Tokenizer;
 use crate::tokens::Tokens;
+use crate::train::watched;
 
 /// The ids of one text.
 pub(crate) enum Ids {
@@ -66,22 +69,28 @@ impl Tokenizer {
         let threads = threads_for(py, threads, text.len())?;
         let ids = match &text {
             Text::Utf8(text) if text.len() < WORTH_DETACHING => {
-                let mut ids = huge::with_capacity(text.len() / 3 + 8);
-                self.core.encode(text, policy, &mut ids).map(|()| Ids::One(ids))
+                let mut ids = Vec::with_capacity(text.len() / 3 + 8);
+                self.core.encode(text, policy, &mut ids).map(|()| Ids::One(ids)).or_raise(py)
             }
-            Text::Utf8(text) if threads > 1 && batch::is_worth_threads(text.len()) => py
-                .detach(|| batch::encode_batch(&self.core, &[text.as_ref()], policy, threads))
-                .map(Ids::Rows),
-            Text::Utf8(text) => py.detach(|| {
-                let mut ids = arrays::room(text.len() / 3);
-                self.core.encode(text, policy, &mut ids).map(|()| Ids::One(ids))
+            Text::Utf8(text) if threads > 1 && batch::is_worth_threads(text.len()) => {
+                watched(py, |watch| {
+                    let texts = [text.as_ref()];
+                    batch::encode_batch_watched(&self.core, &texts, policy, threads, watch)
+                })
+                .map(Ids::Rows)
+            }
+            Text::Utf8(text) => watched(py, |watch| {
+                let mut ids = huge::with_capacity(text.len() / 3);
+                self.core.encode_watched(text, policy, &mut ids, watch).map(|()| Ids::One(ids))
             }),
-            Text::Bytes(bytes) => py.detach(|| {
-                let mut ids = Vec::with_capacity(bytes.len() / 3);
-                self.core.encode_bytes(bytes, policy, &mut ids).map(|()| Ids::One(ids))
-            }),
+            Text::Bytes(bytes) => py
+                .detach(|| {
+                    let mut ids = Vec::with_capacity(bytes.len() / 3);
+                    self.core.encode_bytes(bytes, policy, &mut ids).map(|()| Ids::One(ids))
+                })
+                .or_raise(py),
         };
-        Ok((ids.or_raise(py)?, threads))
+        Ok((ids?, threads))
     }
 }
 
@@ -90,7 +99,7 @@ fn on_texts<R: Send>(
     texts: &Bound<'_, PyAny>,
     surrogates: Surrogates,
     threads: Option<i64>,
-    work: impl FnOnce(&[&str], usize) -> bytepair::Result<R> + Send,
+    work: impl FnOnce(&[&str], usize, &dyn Watch) -> bytepair::Result<R> + Send,
 ) -> PyResult<R> {
     let py = texts.py();
     let held = Texts::new(texts)?;
@@ -99,9 +108,9 @@ fn on_texts<R: Send>(
     let bytes = texts.iter().map(|text| text.len()).sum();
     let threads = threads_for(py, threads, bytes)?;
     if bytes < WORTH_DETACHING {
-        work(&texts, threads).or_raise(py)
+        work(&texts, threads, &NoWatch).or_raise(py)
     } else {
-        py.detach(|| work(&texts, threads)).or_raise(py)
+        watched(py, |watch| work(&texts, threads, watch))
     }
 }
 
@@ -120,6 +129,11 @@ impl Tokenizer {
     ///         not allowed. For text from strangers use `encode_ordinary`, or `allowed_special=()`.
     ///     errors: what to do with a lone surrogate: `"strict"` raises `UnicodeEncodeError`,
     ///         `"replace"` takes U+FFFD (and joins pairs), as tiktoken does.
+    ///     dropout: BPE-dropout (Provilkov et al., 2020): each merge is left out with this
+    ///         probability, from 0 to 1, so that a model sees many spellings of a word; 0 and `None`
+    ///         are exact, 1 gives single bytes. Needs `seed`.
+    ///     seed: an int from 0 to 2**64 - 1. The ids depend on text, rate and seed alone; give
+    ///         another for each text and epoch.
     ///
     /// Returns:
     ///     A list of int. Costs time in proportion to the text, whatever it is; the GIL is released
@@ -133,7 +147,8 @@ impl Tokenizer {
     /// >>> from bytepair import get_encoding
     /// >>> get_encoding("gpt2").encode("hello world<|endoftext|>")
     /// [31373, 995, 50256]
-    #[pyo3(signature = (text, *, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, text, *, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
+    #[pyo3(signature = (text, *, threads = None, allowed_special = None, disallowed_special = None, errors = "strict", dropout = None, seed = None), text_signature = "($self, text, *, threads=None, allowed_special='all', disallowed_special=(), errors='strict', dropout=None, seed=None)")]
+    #[expect(clippy::too_many_arguments, reason = "the options of the call, by keyword")]
     fn encode<'py>(
         &self,
         text: &Bound<'py, PyAny>,
@@ -141,9 +156,16 @@ impl Tokenizer {
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
+        dropout: Option<f64>,
+        seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let surrogates = Surrogates::parse(text.py(), errors)?;
         let special = self.special(text.py(), allowed_special, disallowed_special)?;
+        if dropout.is_some() || seed.is_some() {
+            let policy = special.get(&self.core);
+            let ids = sampling::encode(&self.core, text, policy, surrogates, (dropout, seed))?;
+            return ints::list(text.py(), &ids);
+        }
         let (ids, _) = self.ids_of(text, special.get(&self.core), surrogates, threads)?;
         ids.list(text.py())
     }
@@ -228,8 +250,8 @@ impl Tokenizer {
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
         let policy = special.get(&self.core);
-        let rows = on_texts(texts, surrogates, threads, |texts, threads| {
-            batch::encode_batch(&self.core, texts, policy, threads)
+        let rows = on_texts(texts, surrogates, threads, |texts, threads, watch| {
+            batch::encode_batch_watched(&self.core, texts, policy, threads, watch)
         })?;
         ints::lists(py, &rows)
     }
@@ -255,8 +277,8 @@ impl Tokenizer {
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
         let policy = special.get(&self.core);
-        on_texts(texts, surrogates, threads, |texts, threads| {
-            let rows = batch::encode_batch(&self.core, texts, policy, threads)?;
+        on_texts(texts, surrogates, threads, |texts, threads, watch| {
+            let rows = batch::encode_batch_watched(&self.core, texts, policy, threads, watch)?;
             Ok(Tokens::new(rows, threads))
         })
     }
@@ -289,26 +311,36 @@ impl Tokenizer {
         let threads = threads_for(py, threads, text.len())?;
         match &text {
             Text::Utf8(text) if text.len() < WORTH_DETACHING => {
-                self.core.count(text, policy, limit)
+                self.core.count(text, policy, limit).or_raise(py)
             }
-            Text::Utf8(text) if limit.is_none() => {
-                py.detach(|| self.core.count_on(threads, text, policy))
+            Text::Utf8(text)
+                if limit.is_none() && threads > 1 && batch::is_worth_threads(text.len()) =>
+            {
+                let texts = [text.as_ref()];
+                let counts = watched(py, |watch| {
+                    batch::count_batch_watched(&self.core, &texts, policy, threads, watch)
+                })?;
+                Ok(counts.into_iter().sum())
             }
-            Text::Utf8(text) => py.detach(|| self.core.count(text, policy, limit)),
-            Text::Bytes(bytes) => py.detach(|| self.core.count_bytes(bytes, policy, limit)),
+            Text::Utf8(text) => {
+                watched(py, |watch| self.core.count_watched(text, policy, limit, watch))
+            }
+            Text::Bytes(bytes) => {
+                py.detach(|| self.core.count_bytes(bytes, policy, limit)).or_raise(py)
+            }
         }
-        .or_raise(py)
     }
 
-    /// The number of ids of each text; arguments as in `encode_batch`.
+    /// The number of ids of each text; `limit` as in `count`, other arguments as in `encode_batch`.
     ///
     /// >>> from bytepair import get_encoding
     /// >>> get_encoding("gpt2").count_batch(["hello", "hello world"])
     /// [1, 2]
-    #[pyo3(signature = (texts, *, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, texts, *, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
+    #[pyo3(signature = (texts, *, limit = None, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, texts, *, limit=None, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
     fn count_batch(
         &self,
         texts: &Bound<'_, PyAny>,
+        limit: Option<i64>,
         threads: Option<i64>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
@@ -317,9 +349,11 @@ impl Tokenizer {
         let py = texts.py();
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
-        let policy = special.get(&self.core);
-        on_texts(texts, surrogates, threads, |texts, threads| {
-            batch::count_batch(&self.core, texts, policy, threads)
+        let (limit, policy) = (self::limit(py, limit)?, special.get(&self.core));
+        let count = |text: &str| self.core.count(text, policy, limit);
+        on_texts(texts, surrogates, threads, |texts, threads, watch| match limit {
+            None => batch::count_batch_watched(&self.core, texts, policy, threads, watch),
+            Some(_) => each::map(texts, threads, watch, count),
         })
     }
 

@@ -17,9 +17,12 @@ mod cutting;
 mod decode;
 mod encode;
 mod error;
+mod healing;
 mod idsin;
 mod ints;
+mod many;
 mod model;
+mod sampling;
 mod stream;
 mod streaming;
 mod texts;
@@ -39,13 +42,17 @@ mod _core {
     #[pymodule_export]
     use crate::cutting::{chunks, cut_out, decode_with_offsets, encode_with_offsets};
     #[pymodule_export]
+    use crate::healing::Beginnings;
+    #[pymodule_export]
+    use crate::many::{chunks_many, cut_out_many};
+    #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
     use crate::model::{pattern_name, pattern_names, pretokenize, resolve_pattern};
     #[pymodule_export]
     use crate::stream::EncodeIterator;
     #[pymodule_export]
-    use crate::streaming::{StreamDecoder, StreamEncoder};
+    use crate::streaming::{ByteStreamDecoder, StreamDecoder, StreamEncoder};
     #[pymodule_export]
     use crate::tokenizer::Tokenizer;
     #[pymodule_export]

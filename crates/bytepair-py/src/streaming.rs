@@ -1,12 +1,14 @@
 //! The two streams that a caller feeds: text to ids and ids to text.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytepair::Error;
 use bytepair::stream::StreamEncoder as CoreEncoder;
 use bytepair::stream_decode::{Invalid, StreamDecoder as CoreDecoder};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyInt, PyString};
+use pyo3::types::{PyBytes, PyInt, PyString};
 
 use crate::convert::{self, Surrogates, WORTH_DETACHING, utf8};
 use crate::error::{OrRaise, raise};
@@ -92,6 +94,71 @@ impl StreamDecoder {
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         Ok(PyString::new(py, locked(&self.0, py).finish().or_raise(py)?))
     }
+}
+
+/// Turns ids that come one by one into their bytes; `Tokenizer.stream_decoder` makes one where
+/// `bytes_mode` is asked for. Nothing is held back, so characters may be split.
+#[pyclass(frozen, module = "bytepair._core")]
+#[derive(Debug)]
+pub(crate) struct ByteStreamDecoder {
+    core: Arc<bytepair::tokenizer::Tokenizer>,
+    /// How many ids were taken, for error messages.
+    taken: AtomicUsize,
+}
+
+#[pymethods]
+impl ByteStreamDecoder {
+    #[new]
+    #[pyo3(signature = (tokenizer, prompt_ids = None))]
+    fn new(
+        tokenizer: &Bound<'_, Tokenizer>,
+        prompt_ids: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let core = Arc::clone(&tokenizer.get().core);
+        if let Some(ids) = prompt_ids {
+            core.decode(&idsin::ids(ids)?, &mut Vec::new()).or_raise(tokenizer.py())?;
+        }
+        Ok(Self { core, taken: AtomicUsize::new(0) })
+    }
+
+    /// Takes an id, or an iterable of them, and gives their bytes. Raises `UnknownTokenError`.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> stream = get_encoding("cl100k_base").stream_decoder(bytes_mode=True)
+    /// >>> [stream.feed(id) for id in [15339, 9468, 239]]
+    /// [b'hello', b'\xf0\x9f\x91', b'\x8d']
+    fn feed<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let py = ids.py();
+        let ids = one_or_more(ids)?;
+        let mut bytes = Vec::new();
+        let result = self.core.decode(&ids, &mut bytes).map_err(|mut error| {
+            if let Error::UnknownToken { index, .. } = &mut error {
+                *index += self.taken.load(Ordering::Relaxed);
+            }
+            error
+        });
+        result.or_raise(py)?;
+        self.taken.fetch_add(ids.len(), Ordering::Relaxed);
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Ends the stream; there is nothing left to give. The stream is then new again.
+    ///
+    /// >>> from bytepair import get_encoding
+    /// >>> get_encoding("gpt2").stream_decoder(bytes_mode=True).finish()
+    /// b''
+    fn finish<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        self.taken.store(0, Ordering::Relaxed);
+        PyBytes::new(py, b"")
+    }
+}
+
+/// An id, or an iterable of them.
+fn one_or_more(ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    if !ids.is_instance_of::<PyInt>() && ids.try_iter().is_ok() {
+        return idsin::ids(ids);
+    }
+    Ok(vec![idsin::id(ids, 0)?])
 }
 
 /// Turns text that comes in chunks into ids that are final; `Tokenizer.stream_encoder` makes one.

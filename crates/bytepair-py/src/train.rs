@@ -56,6 +56,16 @@ impl Watch for Watcher {
     }
 }
 
+/// Does `work` without the GIL, and lets Ctrl-C through where it asks.
+pub(crate) fn watched<R: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&dyn Watch) -> bytepair::Result<R> + Send,
+) -> PyResult<R> {
+    let watcher = Watcher::new(None);
+    let result = py.detach(|| work(&watcher));
+    watcher.result(py, result)
+}
+
 /// How often each piece occurs.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct PieceCounts(pub(crate) train::PieceCounts);

@@ -20,6 +20,8 @@ use crate::rows::{Rows, Slab};
 use crate::sink::Count;
 use crate::special::Policy;
 use crate::tokenizer::{Scratch, Tokenizer};
+use crate::train::{NoWatch, Watch};
+use crate::watched::Beat;
 
 /// Below this many bytes for each thread, starting one costs more than it saves.
 const WORTH_A_THREAD: usize = 1 << 17;
@@ -79,9 +81,26 @@ pub fn encode_batch(
     policy: &Policy,
     threads: usize,
 ) -> Result<Rows> {
+    encode_batch_watched(tokenizer, texts, policy, threads, &NoWatch)
+}
+
+/// [`encode_batch`] that `watch` can stop: the calling thread asks it between texts, and between the
+/// parts of long ones.
+///
+/// # Errors
+/// As [`encode_batch`], and [`Error::Interrupted`].
+pub fn encode_batch_watched(
+    tokenizer: &Tokenizer,
+    texts: &[&str],
+    policy: &Policy,
+    threads: usize,
+    watch: &dyn Watch,
+) -> Result<Rows> {
+    let beat = Beat::new(watch);
     let work = |parts: &[Part<'_>], scratch: &mut Scratch| {
         let mut slab = Slab::with_capacity(parts.iter().map(|part| part.text.len()).sum());
         for part in parts {
+            beat.check()?;
             policy.check(part.text)?;
             tokenizer.encode_to(part.text, policy, scratch, &mut slab.ids)?;
             if part.last {
@@ -103,9 +122,25 @@ pub fn count_batch(
     policy: &Policy,
     threads: usize,
 ) -> Result<Vec<usize>> {
+    count_batch_watched(tokenizer, texts, policy, threads, &NoWatch)
+}
+
+/// [`count_batch`] that `watch` can stop, as [`encode_batch_watched`].
+///
+/// # Errors
+/// As [`encode_batch`], and [`Error::Interrupted`].
+pub fn count_batch_watched(
+    tokenizer: &Tokenizer,
+    texts: &[&str],
+    policy: &Policy,
+    threads: usize,
+    watch: &dyn Watch,
+) -> Result<Vec<usize>> {
+    let beat = Beat::new(watch);
     let work = |parts: &[Part<'_>], scratch: &mut Scratch| {
         let mut counts = Vec::with_capacity(parts.len());
         for part in parts {
+            beat.check()?;
             policy.check(part.text)?;
             let mut count = Count::up_to(None);
             tokenizer.encode_to(part.text, policy, scratch, &mut count)?;

@@ -5,17 +5,16 @@
 //! ends elsewhere is encoded otherwise near its end, mostly to more tokens, sometimes to fewer.
 //!
 //! The text is counted up to the word in which the limit is passed, at places where a cut changes no
-//! piece; only in that word every character is tried. Where there is no such place for
-//! [`TRY_EACH`] bytes (a run without words, or a pattern without a scanner), the search begins at
-//! the token that passes the limit and ends when as many bytes as the longest token has, one after
-//! another, do not fit.
+//! piece; what of that word fits is found by [`crate::longest`].
 
+use crate::breaks::Break;
 use crate::error::{Error, Result};
+use crate::longest::{Keep, Stretch};
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
 
-/// The longest stretch in which every character is tried.
-pub const TRY_EACH: usize = 512;
+/// How many breaks of a kind are tried.
+const TRY_BREAKS: usize = 16;
 
 /// The steps in which a text is counted, in bytes; the last one finds the word.
 const STEPS: [usize; 3] = [1 << 12, 1 << 8, 1];
@@ -85,7 +84,9 @@ pub fn middle(
 /// Cuts `text` into chunks, each the longest that fits, of which each begins with as much of the end
 /// of the one before as has at most `overlap` ids.
 ///
-/// Where the overlap would leave no room for one more character there is none.
+/// Where the overlap would leave no room for one more character there is none. With `prefer`, a chunk
+/// that does not reach the end of the text ends at the last break in it of the first of these kinds
+/// of which it has one.
 ///
 /// # Errors
 /// [`Error::Value`] when `overlap` is not below `most` or when a character alone has more than
@@ -96,6 +97,7 @@ pub fn chunks(
     policy: &Policy,
     most: usize,
     overlap: usize,
+    prefer: &[Break],
 ) -> Result<Vec<(usize, usize)>> {
     if overlap >= most {
         return Err(Error::Value(format!(
@@ -117,6 +119,9 @@ pub fn chunks(
         if end <= done {
             return Err(cutter.too_long(text, start, most)?);
         }
+        if end < text.len() {
+            end = cutter.preferred(text, (start, end), done, most, prefer)?;
+        }
         chunks.push((start, end));
         done = end;
         start =
@@ -128,6 +133,27 @@ pub fn chunks(
 impl Cutter<'_> {
     fn count(&self, text: &str, limit: usize) -> Result<usize> {
         self.tokenizer.count(text, self.policy, Some(limit))
+    }
+
+    /// The end of the chunk `start..end`, moved back to a break behind `done` if there is one.
+    fn preferred(
+        &self,
+        text: &str,
+        (start, end): (usize, usize),
+        done: usize,
+        most: usize,
+        prefer: &[Break],
+    ) -> Result<usize> {
+        for kind in prefer {
+            let breaks = kind.before(text, end).take_while(|&at| at > done);
+            // Less text may be more tokens, though hardly ever.
+            for at in breaks.take(TRY_BREAKS) {
+                if at == end || self.count(&text[start..at], most)? <= most {
+                    return Ok(at);
+                }
+            }
+        }
+        Ok(end)
     }
 
     fn too_long(&self, text: &str, at: usize, most: usize) -> Result<Error> {
@@ -175,33 +201,7 @@ impl Cutter<'_> {
         if passed > text.len() {
             return Ok(text.len());
         }
-        Ok(at + self.start_of(&text[at..passed], left)?)
-    }
-
-    /// The end of the longest start of a stretch that does not fit whole.
-    fn start_of(&self, text: &str, most: usize) -> Result<usize> {
-        let fits = |end: usize| Ok::<_, Error>(self.count(&text[..end], most)? <= most);
-        let mut best = text.len();
-        if text.len() > TRY_EACH {
-            best = self.reach(text, most, |size| {
-                let end = text.floor_char_boundary(size);
-                (&text[..end], false)
-            })?;
-        }
-        best = text.floor_char_boundary(best.min(text.len() - 1));
-        while !fits(best)? {
-            best = text.floor_char_boundary(best - 1);
-        }
-        if text.len() > TRY_EACH {
-            let (longest, mut end) = (self.longest(), best);
-            while end < text.len() && end - best <= longest {
-                end = text.ceil_char_boundary(end + 1);
-                if fits(end)? {
-                    best = end;
-                }
-            }
-        }
-        Ok(best)
+        Ok(at + self.longest(&text[at..passed], left, Keep::Start)?)
     }
 
     fn suffix(&self, text: &str, most: usize) -> Result<usize> {
@@ -223,7 +223,7 @@ impl Cutter<'_> {
             }
         }
         let Some(passed) = passed else { return Ok(0) };
-        Ok(passed + self.end_of(&text[passed..at], left)?)
+        Ok(at - self.longest(&text[passed..at], left, Keep::End)?)
     }
 
     /// A place some `step` bytes before `at`, or 0.
@@ -239,60 +239,9 @@ impl Cutter<'_> {
         0
     }
 
-    /// The start of the longest end of a stretch that does not fit whole.
-    fn end_of(&self, text: &str, most: usize) -> Result<usize> {
-        let fits = |start: usize| Ok::<_, Error>(self.count(&text[start..], most)? <= most);
-        let mut best = 0;
-        if text.len() > TRY_EACH {
-            let size = self.reach(text, most, |size| {
-                let start = text.ceil_char_boundary(text.len().saturating_sub(size));
-                (&text[start..], true)
-            })?;
-            best = text.len() - size;
-        }
-        best = text.ceil_char_boundary(best.max(1));
-        while !fits(best)? {
-            best = text.ceil_char_boundary(best + 1);
-        }
-        if text.len() > TRY_EACH {
-            let (longest, mut start) = (self.longest(), best);
-            while start > 0 && best - start <= longest {
-                start = text.floor_char_boundary(start - 1);
-                if fits(start)? {
-                    best = start;
-                }
-            }
-        }
-        Ok(best)
-    }
-
-    /// The bytes of the `most` ids at one end of a stretch, as it is encoded whole; `part` gives that
-    /// end, of some size, and whether it is the last ids that count.
-    fn reach<'t>(
-        &self,
-        text: &str,
-        most: usize,
-        part: impl Fn(usize) -> (&'t str, bool),
-    ) -> Result<usize> {
-        let mut size = most.saturating_mul(8).saturating_add(TRY_EACH);
-        loop {
-            let (part, last) = part(size.min(text.len()));
-            let mut ids = Vec::new();
-            self.tokenizer.encode(part, self.policy, &mut ids)?;
-            if ids.len() > most || part.len() == text.len() {
-                let most = most.min(ids.len());
-                let ids = if last { &ids[ids.len() - most..] } else { &ids[..most] };
-                let length = |&id: &u32| self.tokenizer.token_bytes(id).map_or(0, <[u8]>::len);
-                return Ok(ids.iter().map(length).sum::<usize>().min(text.len()));
-            }
-            size = size.saturating_mul(2);
-        }
-    }
-
-    /// The bytes of the longest token.
-    fn longest(&self) -> usize {
-        let vocab = self.tokenizer.model().vocab().iter().map(|(_, bytes)| bytes.len()).max();
-        let special = self.tokenizer.special().iter().map(|(token, _)| token.len()).max();
-        vocab.max(special).unwrap_or(0)
+    /// The bytes of the longest end of a stretch that does not fit whole.
+    fn longest(&self, text: &str, most: usize, keep: Keep) -> Result<usize> {
+        let Self { tokenizer, policy } = *self;
+        Stretch { tokenizer, policy, text, most, keep }.longest()
     }
 }

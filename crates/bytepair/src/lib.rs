@@ -13,18 +13,24 @@
 //! | pretokenize | [`pretokenize`] |
 //! | merge | [`merge`], where it begins with characters: [`symbols`] |
 //! | encode, decode, count | [`tokenizer`], many texts at once: [`batch`], chunk by chunk: [`stream`], |
-//! | | id by id: [`stream_decode`], with places: [`offsets`], up to a limit: [`cut`] |
+//! | | id by id: [`stream_decode`], with places: [`offsets`], up to a limit: [`cut`], |
+//! | | at an end that text to come may change: [`healing`] |
 //! | count, learn | [`train`] |
 //!
 //! Results depend on arguments alone: never on threads, hash order, chunking or run.
 
 mod any_bytes;
 pub mod batch;
+pub mod breaks;
 pub mod bundle;
 mod canonical;
 pub mod cut;
+mod dropout;
+pub mod each;
 pub mod error;
+pub mod healing;
 pub mod huge;
+mod longest;
 pub mod merge;
 pub mod normalize;
 pub mod offsets;
@@ -40,5 +46,6 @@ pub mod symbols;
 pub mod tokenizer;
 pub mod train;
 pub mod vocab;
+mod watched;
 
 pub use error::{Error, Result};

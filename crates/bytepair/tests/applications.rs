@@ -120,3 +120,33 @@ fn a_failed_step_changes_nothing() {
     assert_eq!(stream.feed(&[0x99, 0x82]).unwrap(), "🙂");
     assert_eq!(stream.finish().unwrap(), "");
 }
+
+/// Long stretches without a safe cut, from parts in which more text is sometimes fewer tokens.
+fn long_text() -> impl Strategy<Value = String> {
+    let part = "(ab|abab|a|b|éa|é|🙂){1,4}";
+    (prop::collection::vec(part, 1..5), 80..400usize).prop_map(|(parts, times)| {
+        let parts: Vec<String> = parts;
+        parts.iter().map(String::as_str).cycle().take(times).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn long_cuts_are_the_longest(text in long_text(), most in 0..900usize) {
+        let custom = Pattern::Regex(r"a+(?=b)|\p{L}{1,20}|.".to_owned());
+        for pattern in [Pattern::named("gpt2").unwrap(), Pattern::None, custom] {
+            let tokenizer = tokenizer(&pattern);
+            let everything = tokenizer.everything();
+            let fits =
+                |text: &str| tokenizer.count(text, everything, Some(most)).unwrap() <= most;
+            let mut places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+            places.push(text.len());
+            let end = places.iter().rev().find(|&&end| fits(&text[..end])).unwrap();
+            prop_assert_eq!(cut::prefix(&tokenizer, &text, everything, most).unwrap(), *end);
+            let start = places.iter().find(|&&start| fits(&text[start..])).unwrap();
+            prop_assert_eq!(cut::suffix(&tokenizer, &text, everything, most).unwrap(), *start);
+        }
+    }
+}

@@ -25,6 +25,7 @@ fast half of the package: it is the definition the fast half is tested against. 
 
 from .bytemap import bytes_to_unicode
 from .characters import merge_characters, ranks_of_pairs, ranks_of_scores
+from .dropout import chances, merge_with_dropout
 from .merge import merge_by_pairs, merge_by_ranks, merge_word
 from .pretokenize import CL100K, GPT2, O200K, PATTERNS, pretokenize
 from .rules import Rules, build_vocab
@@ -45,12 +46,14 @@ __all__ = [
     "Rules",
     "build_vocab",
     "bytes_to_unicode",
+    "chances",
     "count_pretokens",
     "learn_merges",
     "learn_merges_slowly",
     "merge_by_pairs",
     "merge_by_ranks",
     "merge_characters",
+    "merge_with_dropout",
     "merge_word",
     "pretokenize",
     "ranks_of_pairs",

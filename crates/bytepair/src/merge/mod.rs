@@ -8,9 +8,11 @@
 //! wins on short pieces; [`heap`] takes O(n log n) and bounds the worst case; [`join`] gives it a long
 //! piece in blocks; [`naive`] is the definition they are tested against. [`memory`] remembers pieces
 //! in [`cache`] and merges those it does not know; [`cuts`] makes fewer and shorter of them.
+//! [`dropout`] is another thing: merging by chance, where that is asked for.
 
 pub mod cache;
 pub mod cuts;
+pub mod dropout;
 pub mod heap;
 pub mod join;
 pub mod memory;

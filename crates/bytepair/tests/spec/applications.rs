@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytepair::breaks::Break;
 use bytepair::cut;
 use bytepair::offsets::{Span, Unit, encode_with_offsets};
 use bytepair::stream_decode::{Invalid, StreamDecoder};
@@ -112,6 +113,8 @@ struct CutCase {
     right: String,
     left: String,
     middle: String,
+    #[serde(default)]
+    prefer: Vec<String>,
     chunks: Option<Vec<String>>,
 }
 
@@ -129,7 +132,9 @@ fn cuts() {
         let (start, end) = cut::middle(&tokenizer, text, everything, case.most).unwrap();
         assert_eq!(format!("{}{}", &text[..start], &text[end..]), case.middle, "{}", case.name);
         if let Some(chunks) = case.chunks {
-            let spans = cut::chunks(&tokenizer, text, everything, case.most, 0).unwrap();
+            let prefer: Vec<Break> =
+                case.prefer.iter().map(|name| Break::named(name).unwrap()).collect();
+            let spans = cut::chunks(&tokenizer, text, everything, case.most, 0, &prefer).unwrap();
             let texts: Vec<&str> = spans.iter().map(|&(start, end)| &text[start..end]).collect();
             assert_eq!(texts, chunks, "{}", case.name);
         }

@@ -1,0 +1,65 @@
+//! Text that may go on: a function for what holds, and the index it needs.
+
+use bytepair::healing::{Beginnings as CoreBeginnings, Healed};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::convert::{self, Surrogates, utf8};
+use crate::error::OrRaise;
+use crate::idsin;
+use crate::tokenizer::Tokenizer;
+
+type Row<'py> = (Vec<u32>, Bound<'py, PyBytes>, Vec<Vec<u32>>);
+
+fn row(py: Python<'_>, healed: Healed) -> Row<'_> {
+    (healed.stable, PyBytes::new(py, &healed.tail), healed.completions)
+}
+
+/// The tokens of a vocab in the order of their bytes.
+#[pyclass(frozen, module = "bytepair._core")]
+#[derive(Debug)]
+pub(crate) struct Beginnings(CoreBeginnings);
+
+#[pymethods]
+impl Beginnings {
+    #[new]
+    fn new(tokenizer: &Bound<'_, Tokenizer>) -> Self {
+        Self(CoreBeginnings::new(&tokenizer.get().core))
+    }
+
+    /// The ids of the tokens that begin with `bytes`.
+    fn of(&self, tokenizer: &Bound<'_, Tokenizer>, bytes: &[u8]) -> Vec<u32> {
+        self.0.of(&tokenizer.get().core, bytes).to_vec()
+    }
+
+    /// What holds of a text, the tail, and what may come in its place.
+    #[pyo3(signature = (tokenizer, text, *, allowed_special = None, disallowed_special = None, errors = "strict"))]
+    fn encode<'py>(
+        &self,
+        tokenizer: &Bound<'py, Tokenizer>,
+        text: &Bound<'py, PyAny>,
+        allowed_special: Option<&Bound<'_, PyAny>>,
+        disallowed_special: Option<&Bound<'_, PyAny>>,
+        errors: &str,
+    ) -> PyResult<Row<'py>> {
+        let (py, tokenizer) = (text.py(), tokenizer.get());
+        let surrogates = Surrogates::parse(py, errors)?;
+        let special = tokenizer.special(py, allowed_special, disallowed_special)?;
+        let text = text.cast::<PyString>().map_err(|_| convert::not_str("text", text))?;
+        let text = utf8(text, surrogates)?;
+        let policy = special.get(&tokenizer.core);
+        let healed = py.detach(|| self.0.encode(&tokenizer.core, &text, policy)).or_raise(py)?;
+        Ok(row(py, healed))
+    }
+
+    /// The same of ids.
+    fn heal<'py>(
+        &self,
+        tokenizer: &Bound<'py, Tokenizer>,
+        ids: &Bound<'py, PyAny>,
+    ) -> PyResult<Row<'py>> {
+        let (py, tokenizer) = (ids.py(), tokenizer.get());
+        let ids = idsin::ids(ids)?;
+        Ok(row(py, py.detach(|| self.0.heal(&tokenizer.core, &ids)).or_raise(py)?))
+    }
+}

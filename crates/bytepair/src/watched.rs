@@ -1,0 +1,141 @@
+//! Long calls that a caller can stop.
+//!
+//! In: what [`Tokenizer::encode`] and [`Tokenizer::count`] take, and a [`Watch`]. Out: the same, or
+//! [`Error::Interrupted`]. The watch is asked between pieces, some hundreds at a time, and no more
+//! often than every 50 ms; one piece, however long, is merged without asking.
+
+use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::sink::{Count, Sink};
+use crate::special::Policy;
+use crate::tokenizer::Tokenizer;
+use crate::train::Watch;
+
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// Asks a watch whether to go on, from time to time.
+pub(crate) struct Pulse<'w> {
+    watch: &'w dyn Watch,
+    next: Cell<Instant>,
+    stopped: Cell<bool>,
+}
+
+impl<'w> Pulse<'w> {
+    pub(crate) fn new(watch: &'w dyn Watch) -> Self {
+        let (next, stopped) = (Cell::new(Instant::now() + INTERVAL), Cell::new(false));
+        Self { watch, next, stopped }
+    }
+
+    /// Whether the watch has said to stop, without asking it.
+    pub(crate) fn stopped(&self) -> bool {
+        self.stopped.get()
+    }
+
+    /// Whether the watch says to stop; it is asked when the interval has passed.
+    pub(crate) fn stops(&self) -> bool {
+        if self.stopped.get() {
+            return true;
+        }
+        let now = Instant::now();
+        if now >= self.next.get() {
+            self.next.set(now + INTERVAL);
+            self.stopped.set(!self.watch.progress(0, 0));
+        }
+        self.stopped.get()
+    }
+}
+
+/// [`Pulse`] for work on several threads: only the thread that made it asks.
+pub(crate) struct Beat<'w> {
+    watch: &'w dyn Watch,
+    caller: ThreadId,
+    next: Mutex<Instant>,
+}
+
+impl<'w> Beat<'w> {
+    pub(crate) fn new(watch: &'w dyn Watch) -> Self {
+        let next = Mutex::new(Instant::now() + INTERVAL);
+        Self { watch, caller: thread::current().id(), next }
+    }
+
+    /// An error when the watch says to stop; it is asked when the interval has passed.
+    pub(crate) fn check(&self) -> Result<()> {
+        if thread::current().id() != self.caller {
+            return Ok(());
+        }
+        let now = Instant::now();
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        if now < *next {
+            return Ok(());
+        }
+        *next = now + INTERVAL;
+        if self.watch.progress(0, 0) { Ok(()) } else { Err(Error::Interrupted) }
+    }
+}
+
+/// A sink that is full when the watch says so.
+struct Watched<'s, 'w, S> {
+    sink: &'s mut S,
+    pulse: Pulse<'w>,
+}
+
+impl<S: Sink> Sink for Watched<'_, '_, S> {
+    #[inline]
+    fn take(&mut self, ids: &[u32]) {
+        self.sink.take(ids);
+    }
+
+    fn is_full(&self) -> bool {
+        self.sink.is_full() || self.pulse.stops()
+    }
+}
+
+impl Tokenizer {
+    /// [`Tokenizer::encode`] that `watch` can stop.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`], and [`Error::Interrupted`].
+    pub fn encode_watched(
+        &self,
+        text: &str,
+        policy: &Policy,
+        ids: &mut Vec<u32>,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        self.watched(text, policy, ids, watch)
+    }
+
+    /// [`Tokenizer::count`] that `watch` can stop.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::count`], and [`Error::Interrupted`].
+    pub fn count_watched(
+        &self,
+        text: &str,
+        policy: &Policy,
+        limit: Option<usize>,
+        watch: &dyn Watch,
+    ) -> Result<usize> {
+        let mut count = Count::up_to(limit);
+        self.watched(text, policy, &mut count, watch)?;
+        Ok(count.get())
+    }
+
+    fn watched(
+        &self,
+        text: &str,
+        policy: &Policy,
+        sink: &mut impl Sink,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        policy.check(text)?;
+        let mut sink = Watched { sink, pulse: Pulse::new(watch) };
+        let encode = |scratch: &mut _| self.encode_to(text, policy, scratch, &mut sink);
+        self.with_scratch(text.len(), encode)?;
+        if sink.pulse.stopped() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}

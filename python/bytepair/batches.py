@@ -1,0 +1,119 @@
+"""Counting and cutting for many texts at once.
+
+In: texts and a limit. Out: for each text, in order, what the method for one text gives. This class
+is the part of `Tokenizer` that does so, on several threads where that pays; the number of threads
+never changes a result. `encode_batch` and `count_batch` are the core's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bytepair import _core
+from bytepair.cutting import Allowed, Chunk, Prefer, Side, breaks, not_negative
+
+__all__ = ["Batches"]
+
+
+class Batches(_core.Tokenizer):
+    """The methods of `Tokenizer` that take many texts and a limit."""
+
+    __slots__ = ()
+
+    def fits_batch(
+        self,
+        texts: Iterable[str],
+        n: int,
+        *,
+        threads: int | None = None,
+        allowed_special: Allowed = "all",
+        disallowed_special: Allowed = (),
+        errors: str = "strict",
+    ) -> list[bool]:
+        """Whether each text has at most `n` tokens.
+
+        `threads` is how many at most (by default one for each core); the other arguments and what
+        is raised are as in `encode`.
+
+        >>> from bytepair import get_encoding
+        >>> get_encoding("gpt2").fits_batch(["hello", "hello world"], 1)
+        [True, False]
+        """
+        counts = self.count_batch(
+            texts,
+            limit=max(n, 0),
+            threads=threads,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+            errors=errors,
+        )
+        return [count <= n for count in counts]
+
+    def truncate_batch(
+        self,
+        texts: Iterable[str],
+        max_tokens: int,
+        *,
+        side: Side = "right",
+        threads: int | None = None,
+        allowed_special: Allowed = "all",
+        disallowed_special: Allowed = (),
+    ) -> list[str]:
+        """What `truncate` gives for each text.
+
+        `threads` is how many at most (by default one for each core); the other arguments and what
+        is raised are as in `truncate`.
+
+        >>> from bytepair import get_encoding
+        >>> get_encoding("gpt2").truncate_batch(["one two three", "four"], 2)
+        ['one two', 'four']
+        """
+        not_negative(max_tokens=max_tokens)
+        given = list(texts) if not isinstance(texts, str) else texts
+        spans = _core.cut_out_many(
+            self,
+            given,
+            max_tokens,
+            side,
+            threads=threads,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+        )
+        return [text[:start] + text[end:] for text, (start, end) in zip(given, spans, strict=True)]
+
+    def chunk_batch(
+        self,
+        texts: Iterable[str],
+        max_tokens: int,
+        *,
+        overlap: int = 0,
+        prefer: Prefer | Sequence[Prefer] = (),
+        threads: int | None = None,
+        allowed_special: Allowed = "all",
+        disallowed_special: Allowed = (),
+    ) -> list[list[Chunk]]:
+        """What `chunk` gives for each text; places are in that text.
+
+        `threads` is how many at most (by default one for each core); the other arguments and what
+        is raised are as in `chunk`.
+
+        >>> from bytepair import get_encoding
+        >>> [len(chunks) for chunks in get_encoding("gpt2").chunk_batch(["one two three", ""], 2)]
+        [2, 0]
+        """
+        not_negative(max_tokens=max_tokens, overlap=overlap)
+        given = list(texts) if not isinstance(texts, str) else texts
+        found = _core.chunks_many(
+            self,
+            given,
+            max_tokens,
+            overlap,
+            breaks(prefer),
+            threads=threads,
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+        )
+        return [
+            [Chunk(text[start:end], ids, start, end) for start, end, ids in chunks]
+            for text, chunks in zip(given, found, strict=True)
+        ]
