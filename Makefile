@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test lint format bench docs races ci clean
+.PHONY: help setup build demo test lint format bench fuzz docs races ci clean
 .PHONY: rust-tests python-tests bench-once sdist-test
 MAKEFLAGS += --no-print-directory
 
@@ -12,6 +12,8 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 # The cargo profile of the extension: `release`, or `ci`, which is a little slower and built sooner.
 PROFILE ?= release
+# How long `make fuzz` looks.
+SECONDS ?= 20
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -35,6 +37,7 @@ test: rust-tests python-tests ## run every test, Rust and Python
 lint: setup build ## check format, lints, types and the stub of the extension
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(TYPED)
@@ -49,6 +52,9 @@ bench: setup build ## run the benchmarks of the Rust core and of the Python pack
 	cargo bench -p bytepair
 	$(BIN)/pytest benchmarks --benchmark-enable
 
+fuzz: ## compare each fast path with its slow twin on random input (SECONDS=20)
+	sh scripts/fuzz.sh $(SECONDS)
+
 # The doc comments of the binding are Python docstrings: mkdocs shows them, rustdoc cannot.
 docs: setup build ## build the pages into site/ and the Rust documentation, warnings being errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
@@ -60,10 +66,10 @@ races: ## run what threads share under Miri and the thread sanitizer (nightly, w
 		--target $(shell rustc -vV | sed -n 's/^host: //p')
 
 ci: ## run everything that a change must pass
-	HYPOTHESIS_PROFILE=ci $(MAKE) PROFILE=ci lint docs bench-once sdist-test test
+	HYPOTHESIS_PROFILE=ci $(MAKE) PROFILE=ci lint docs bench-once sdist-test fuzz test
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) target site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) target fuzz/target site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	rm -f python/bytepair/_core*.so
 
 rust-tests:

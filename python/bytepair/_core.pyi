@@ -40,6 +40,7 @@ __version__: str
 
 _Allowed: TypeAlias = Iterable[str] | Literal["all"]
 _Pattern: TypeAlias = str | Sequence[str] | None
+_Normalizer: TypeAlias = str | Sequence[str | Sequence[str]] | None
 _Report: TypeAlias = Callable[[int, int], object]
 
 class _ArrowColumn(Protocol):
@@ -67,6 +68,19 @@ class Model:
     ) -> Model: ...
     @staticmethod
     def from_ranks(vocab: Mapping[int, bytes]) -> Model: ...
+    @staticmethod
+    def from_symbols(
+        vocab: Mapping[int, bytes],
+        *,
+        merges: Sequence[tuple[bytes, bytes]] | None = None,
+        ranks: Sequence[tuple[int, int]] | None = None,
+        byte_ids: Sequence[int] | None = None,
+        unknown: int | None = None,
+        fuse_unknown: bool = True,
+        frozen: Sequence[int] | None = None,
+    ) -> Model: ...
+    @property
+    def symbols(self) -> dict[str, Any] | None: ...
     @staticmethod
     def unpack(packed: bytes) -> Model: ...
     def pack(self) -> bytes: ...
@@ -160,7 +174,9 @@ class Tokenizer:
         name: str | None = None,
         aliases: Mapping[str, int] | None = None,
         added: Mapping[str, int] | None = None,
-        normalizer: str | None = None,
+        normalizer: _Normalizer = None,
+        drops_space: bool = False,
+        flags: Mapping[str, tuple[bool, bool, bool]] | None = None,
     ) -> Self: ...
     def encode(
         self,
@@ -252,7 +268,9 @@ class Tokenizer:
     @property
     def added_tokens(self) -> dict[str, int]: ...
     @property
-    def normalizer(self) -> str | None: ...
+    def _around(
+        self,
+    ) -> tuple[str | list[str | list[str]] | None, bool, dict[str, tuple[bool, bool, bool]]]: ...
     @property
     def merges(self) -> list[tuple[bytes, bytes]]: ...
     @property

@@ -45,16 +45,31 @@ class TrainingReport(Sequence[MergeReport]):
     (37, 1, [1.0, 1.16, 1.37, 1.61])
     """
 
-    __slots__ = ("_merges", "corpus_bytes", "corpus_tokens")
+    __slots__ = (
+        "_merges", "corpus_bytes", "corpus_tokens", "count_seconds", "learn_seconds", "pieces",
+    )  # fmt: skip
 
     def __init__(
-        self, merges: Sequence[MergeReport], *, corpus_bytes: int, corpus_tokens: int
+        self,
+        merges: Sequence[MergeReport],
+        *,
+        corpus_bytes: int,
+        corpus_tokens: int,
+        pieces: int = 0,
+        count_seconds: float = 0.0,
+        learn_seconds: float = 0.0,
     ) -> None:
         self._merges = tuple(merges)
         self.corpus_bytes = corpus_bytes
         """Bytes of the corpus outside special tokens."""
         self.corpus_tokens = corpus_tokens
         """Tokens of the corpus before the first merge."""
+        self.pieces = pieces
+        """Different pieces of the corpus."""
+        self.count_seconds = count_seconds
+        """How long counting them took; next to nothing where they were counted before."""
+        self.learn_seconds = learn_seconds
+        """How long learning took."""
 
     @classmethod
     def _of(
@@ -66,13 +81,14 @@ class TrainingReport(Sequence[MergeReport]):
         *,
         corpus_bytes: int,
         tokens: int,
+        **facts: Any,
     ) -> TrainingReport:
         left = list(accumulate(saved, lambda rest, gone: rest - gone, initial=tokens))[1:]
         rows = [
             MergeReport(*pair, count, tie, gone, rest, corpus_bytes / rest)
             for pair, count, tie, gone, rest in zip(merges, counts, ties, saved, left, strict=True)
         ]
-        return cls(rows, corpus_bytes=corpus_bytes, corpus_tokens=tokens)
+        return cls(rows, corpus_bytes=corpus_bytes, corpus_tokens=tokens, **facts)
 
     @property
     def ties(self) -> int:

@@ -93,7 +93,12 @@ def with_vocab(
     name: str | None = None,
 ) -> Tokenizer:
     """A tokenizer of the same rules with another vocab; one that merges by rank needs no merges."""
-    if tokenizer.merge_rule == "ranks":
+    symbols = tokenizer._model.symbols
+    if symbols is not None:
+        kept = [(id, rank) for id, rank in symbols.pop("ranks", []) if id in vocab]
+        rule = {"ranks": kept} if tokenizer.merge_rule == "ranks" else {"merges": merges}
+        model = _core.Model.from_symbols(vocab, **rule, **symbols)
+    elif tokenizer.merge_rule == "ranks":
         model = _core.Model.from_ranks(vocab)
     else:
         model = _core.Model.from_merges(vocab, merges, whole_pieces=tokenizer.ignore_merges)
@@ -105,4 +110,6 @@ def with_vocab(
         aliases=tokenizer._special_aliases if aliases is None else aliases,
         added_tokens=tokenizer.added_tokens if added_tokens is None else added_tokens,
         normalizer=tokenizer.normalizer,
+        drops_space=tokenizer.drops_space,
+        token_flags=tokenizer._token_flags,
     )

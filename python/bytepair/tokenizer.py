@@ -10,17 +10,20 @@ It does not read or write files (`bytepair.formats` does) and does not train (`b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair import _checks, _core
 from bytepair._parts import SpecialTokens, check_names, encoded, special_ids, without_special
 from bytepair.alignment import Aligning
 from bytepair.batches import Batches
+from bytepair.conventions import Conventions
 from bytepair.deploying import Deploying
 from bytepair.errors import ArgumentError, VocabError
 from bytepair.healing import Healing
+from bytepair.hub import Hub
 from bytepair.patterns import Pattern, regex
+from bytepair.rewriting import Rewriting
 from bytepair.streaming import Streaming
 from bytepair.vocab import VocabView
 
@@ -37,9 +40,13 @@ if TYPE_CHECKING:
 __all__ = ["Tokenizer"]
 
 Allowed = Iterable[str] | Literal["all"]
+Normalizer = str | Sequence[str | Sequence[str]] | None
+"""A normalizer as users write it: a step, a list of steps, or none."""
 
 
-class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying):
+class Tokenizer(
+    Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Conventions, Hub
+):
     """Turns text into ids and back.
 
     Instances are immutable, comparable, hashable and picklable, and safe to use from many threads
@@ -60,7 +67,11 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying):
         ignore_merges: look a whole piece up before merging, under `"pairs"` too (Llama 3).
         added_tokens: name → id of tokens that are found in any text like special tokens, but are
             vocabulary, so `encode_ordinary` finds them too (Hugging Face's `special: false`).
-        normalizer: `"NFC"`, to rewrite text before it is cut into pieces, or `None`.
+        normalizer: what rewrites text before it is cut into pieces: `None`, the name of a step
+            (`"NFC"`, `"NFD"`, `"NFKC"`, `"NFKD"`, `"Lowercase"`, `"Strip"`, `"StripLeft"`,
+            `"StripRight"`), or a list of steps, among them `["Replace", old, new]`,
+            `["ReplaceRegex", pattern, new]`, `["Prepend", text]`, `["Prefix", text]` (unless it
+            is there) and `["PrefixFirst", text]` (that, at the beginning of the text alone).
 
     Raises:
         VocabError: a merge's parts or result are not in the vocab, or two tokens share an id.
@@ -76,7 +87,8 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying):
     'abba'
     """
 
-    __slots__ = ("__weakref__", "_fingerprint", "_report")
+    __slots__ = ("__weakref__", "_conventions", "_fingerprint", "_report")
+    _conventions: Mapping[str, Any]
     _fingerprint: str
     _report: TrainingReport
 
@@ -91,7 +103,7 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying):
         merge_rule: Literal["pairs", "ranks"] = "pairs",
         ignore_merges: bool = False,
         added_tokens: Mapping[str, int] | None = None,
-        normalizer: str | None = None,
+        normalizer: Normalizer = None,
     ) -> Self:
         """Build a tokenizer; see the class."""
         if merge_rule not in ("pairs", "ranks"):
@@ -132,10 +144,13 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying):
         name: str | None,
         aliases: Mapping[str, int] | None = None,
         added_tokens: Mapping[str, int] | None = None,
-        normalizer: str | None = None,
+        normalizer: Normalizer = None,
+        drops_space: bool = False,
+        token_flags: Mapping[str, tuple[bool, bool, bool]] | None = None,
+        conventions: Mapping[str, Any] | None = None,
     ) -> Self:
         """A tokenizer from a model that is already built."""
-        return _core.Tokenizer.__new__(
+        made = _core.Tokenizer.__new__(
             cls,
             model,
             dict(special_tokens),
@@ -144,7 +159,12 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying):
             dict(aliases or {}),
             dict(added_tokens or {}),
             normalizer,
+            drops_space,
+            dict(token_flags or {}),
         )
+        if conventions:
+            made._conventions = conventions
+        return made
 
     @classmethod
     def from_ranks(
@@ -296,6 +316,21 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
+    def _remade(self, **changes: Any) -> Self:
+        """The same tokenizer with some arguments of `_assemble` changed."""
+        parts: dict[str, Any] = {
+            "special_tokens": self._special_names,
+            "pattern": self._pattern,
+            "name": self.name,
+            "aliases": self._special_aliases,
+            "added_tokens": self.added_tokens,
+            "normalizer": self.normalizer,
+            "drops_space": self.drops_space,
+            "token_flags": self._token_flags,
+            "conventions": getattr(self, "_conventions", None),
+        }
+        return self._assemble(self._model, **{**parts, **changes})
+
     # ── Variants ──────────────────────────────────────────────────────────────────────────────────
 
     def with_special_tokens(self, special_tokens: SpecialTokens) -> Self:
@@ -326,15 +361,7 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying):
         else:
             check_names(names)
             added = {token: self.vocab_size + at for at, token in enumerate(names)}
-        return self._assemble(
-            self._model,
-            {**self._special_names, **added},
-            pattern=self._pattern,
-            name=None,
-            aliases=self._special_aliases,
-            added_tokens=self.added_tokens,
-            normalizer=self.normalizer,
-        )
+        return self._remade(special_tokens={**self._special_names, **added}, name=None)
 
     def resized(self, vocab_size: int) -> Tokenizer:
         """The same tokenizer with the last merges taken back, so that it has `vocab_size` tokens.

@@ -11,6 +11,7 @@ Texts are cut at special tokens, so that merges never cross one and none is coun
 from __future__ import annotations
 
 import os
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -132,10 +133,13 @@ def train(
     learned = _Learned(base, (wanted, tie_break, min_count, max_token_bytes))
     bounds = Bounds(memory_limit, temp_dir, min_piece_count)
     options = {"vocab_size": vocab_size, "special_ids": special_ids, "text_field": text_field}
+    began = time.perf_counter()
     with _counted(corpus, rules, bounds, checkpoint, {**options, **learned.options}) as counts:
+        counted = time.perf_counter()
         with Stage(progress, "learn", "merges") as stage:
             learned.learn(counts, bounds.checkpoint, stage)
-        facts = learned.report(counts) if report else None
+        seconds = (counted - began, time.perf_counter() - counted)
+        facts = learned.report(counts, seconds) if report else None
     missing = wanted - learned.new
     if missing:
         message = (
@@ -285,18 +289,26 @@ class _Learned:
                 return
             number += self._wanted - self.new
 
-    def report(self, counts: Counted) -> TrainingReport:
+    def report(self, counts: Counted, seconds: tuple[float, float]) -> TrainingReport:
         """What each merge did."""
         size = counts.total_bytes()
         tokens = size if self._model is None else counts.total_tokens(self._model)
-        return TrainingReport._of(self.merges, *self._facts, corpus_bytes=size, tokens=tokens)
+        return TrainingReport._of(
+            self.merges, *self._facts, corpus_bytes=size, tokens=tokens, pieces=len(counts),
+            count_seconds=seconds[0], learn_seconds=seconds[1],
+        )  # fmt: skip
 
 
 def _rules_of(
     base: Tokenizer, pattern: Pattern, special_tokens: Sequence[str], special_ids: SpecialIds
 ) -> tuple[Pattern, list[str]]:
     """Pattern and special tokens of a base, from which the options may not differ."""
-    for part, there in (("added tokens", base.added_tokens), ("a normalizer", base.normalizer)):
+    characters = "merging that begins with characters"
+    for part, there in (
+        ("added tokens", base.added_tokens),
+        ("a normalizer", base.normalizer),
+        (characters, "as SentencePiece's" if base._model.symbols else None),
+    ):
         if there:
             message = f"the base has {part} ({there}), which training does not apply to the corpus"
             raise ArgumentError(message)

@@ -9,7 +9,14 @@ import unicodedata
 import pytest
 
 from bytepair import Tokenizer
-from bytepair.errors import ArgumentError, BytepairError, FormatError, SpecialTokenError, VocabError
+from bytepair.errors import (
+    ArgumentError,
+    BytepairError,
+    FormatError,
+    PatternError,
+    SpecialTokenError,
+    VocabError,
+)
 
 BYTES = {id: bytes([id]) for id in range(256)}
 
@@ -122,7 +129,9 @@ def test_special_tokens_can_be_added_besides(tokenizer):
         ({"added_tokens": {"<x>": 97}}, VocabError, "id 97"),
         ({"added_tokens": {"<x>": 300, "<y>": 300}}, VocabError, "both have id 300"),
         ({"added_tokens": {"<s>": 257}}, VocabError, "both a special token and an added one"),
-        ({"normalizer": "NFD"}, ArgumentError, 'unknown normalizer "NFD"; it is "NFC" or None'),
+        ({"normalizer": "NFX"}, ArgumentError, 'unknown normalizer "NFX"; the steps are NFC'),
+        ({"normalizer": ["NFC", ["Prepend"]]}, ArgumentError, 'unknown normalizer "Prepend"'),
+        ({"normalizer": [["ReplaceRegex", "(", ""]]}, PatternError, "cannot be used"),
     ],
 )
 def test_what_does_not_fit_is_refused(options, error, message):

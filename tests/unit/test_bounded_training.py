@@ -44,8 +44,8 @@ def unlimited(corpus):
 
 @pytest.mark.parametrize("threads", [1, 2, 8])
 def test_a_limit_changes_nothing(corpus, threads, tmp_path):
-    # Learning takes more memory than counting, so without rare pieces a limit is found that counting
-    # does not keep to in memory and learning does.
+    # Learning takes more memory than counting. Without rare pieces it takes less, and there is a
+    # limit that makes counting spill and lets learning be.
     unlimited = train(corpus, 600, report=True, min_piece_count=2)
     seen = set()
 
@@ -336,7 +336,7 @@ def test_damage_is_named(corpus, often, tmp_path):
     merges = folder / "merges"
     whole = merges.read_bytes()
     merges.write_bytes(whole[:-1])
-    with pytest.raises(bytepair.errors.FormatError, match="merges.*damaged"):
+    with pytest.raises(bytepair.errors.FormatError, match=r"merges.*damaged"):
         train(corpus, 300, checkpoint=folder)
     merges.unlink()
     assert train(corpus, 300, checkpoint=folder) == train(corpus, 300)

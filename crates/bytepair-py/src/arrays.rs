@@ -134,27 +134,3 @@ fn narrow(py: Python<'_>, ids: &[u32]) -> PyResult<Vec<u16>> {
     let narrow = |&id: &u32| id as u16;
     Ok(ids.iter().map(narrow).collect())
 }
-
-/// From this many bytes on memory is asked for in huge pages.
-#[cfg(target_os = "linux")]
-const HUGE: usize = 4 << 20;
-
-/// An empty vector with room for `len` ids. Of a large one the system is asked for huge pages: to
-/// touch a new page of 4 KiB takes longer than to write the ids in it.
-#[cfg_attr(
-    target_os = "linux",
-    expect(unsafe_code, reason = "advice on memory is not in the standard library")
-)]
-pub(crate) fn room(len: usize) -> Vec<u32> {
-    let mut ids: Vec<u32> = Vec::with_capacity(len);
-    #[cfg(target_os = "linux")]
-    if ids.capacity() * 4 >= HUGE {
-        let start = ids.as_mut_ptr().addr().next_multiple_of(1 << 12);
-        let end = (ids.as_mut_ptr().addr() + ids.capacity() * 4) & !((1 << 12) - 1);
-        let place = ids.as_mut_ptr().with_addr(start).cast();
-        // SAFETY: the range lies within memory that this vector owns, and this advice changes no
-        // byte of it. Where it is refused nothing is lost.
-        let _ = unsafe { libc::madvise(place, end - start, libc::MADV_HUGEPAGE) };
-    }
-    ids
-}

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use bytepair::batch;
+use bytepair::normalize::{Normalizer, Step};
 use bytepair::pretokenize::Pattern;
 use bytepair::special::{Choice, Policy};
 use bytepair::tokenizer;
@@ -10,7 +11,7 @@ use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::error::raise;
+use crate::error::{OrRaise, raise};
 
 /// From this many bytes of text on, releasing the GIL costs less than it gives.
 pub(crate) const WORTH_DETACHING: usize = 1 << 12;
@@ -145,6 +146,46 @@ pub(crate) fn pattern(value: Option<&Bound<'_, PyAny>>) -> PyResult<Pattern> {
         return Ok(Pattern::Regex(text.to_str()?.to_owned()));
     }
     Ok(Pattern::Sequence(value.extract()?))
+}
+
+/// A normalizer: `None`, the name of a step, or a sequence of steps.
+pub(crate) fn normalizer(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Normalizer>> {
+    let Some(value) = value else { return Ok(None) };
+    let words = |step: &Bound<'_, PyAny>| -> PyResult<Vec<String>> {
+        match step.cast::<PyString>() {
+            Ok(name) => Ok(vec![name.to_str()?.to_owned()]),
+            Err(_) => step.extract(),
+        }
+    };
+    let steps = match value.cast::<PyString>() {
+        Ok(_) => vec![words(value)?],
+        Err(_) => value.try_iter()?.map(|step| words(&step?)).collect::<PyResult<Vec<_>>>()?,
+    };
+    if steps.is_empty() {
+        return Ok(None);
+    }
+    let steps = steps.iter().map(|words| Step::parse(words));
+    let steps = steps.collect::<bytepair::Result<Vec<_>>>().or_raise(value.py())?;
+    Ok(Some(Normalizer::new(steps)))
+}
+
+/// A normalizer as Python sees it.
+pub(crate) fn normalizer_to_python(
+    py: Python<'_>,
+    normalizer: Option<&Normalizer>,
+) -> PyResult<Py<PyAny>> {
+    let Some(normalizer) = normalizer else { return Ok(py.None()) };
+    let step = |step: &Step| -> PyResult<Py<PyAny>> {
+        match step.words()[..] {
+            [name] => Ok(PyString::new(py, name).into_any().unbind()),
+            ref words => Ok(words.to_vec().into_pyobject(py)?.into_any().unbind()),
+        }
+    };
+    let steps = normalizer.steps().iter().map(step).collect::<PyResult<Vec<_>>>()?;
+    match &steps[..] {
+        [one] if one.bind(py).is_instance_of::<PyString>() => Ok(one.clone_ref(py)),
+        _ => Ok(steps.into_pyobject(py)?.into_any().unbind()),
+    }
 }
 
 /// A pattern as Python sees it.

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bytepair::normalize::Normalizer;
-use bytepair::special::{Choice, SpecialTokens};
+use bytepair::special::{Choice, Flags, SpecialTokens};
 use bytepair::tokenizer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -14,6 +13,9 @@ use crate::error::{OrRaise, raise};
 use crate::idsin;
 use crate::model::Model;
 use crate::stream::EncodeIterator;
+
+/// Whether a token takes white space before it, behind it, and is a word of its own.
+type WordFlags = (bool, bool, bool);
 
 /// Turns text into ids and back. Immutable; safe to use from many threads at once.
 #[pyclass(frozen, subclass, module = "bytepair._core")]
@@ -67,16 +69,10 @@ impl Tokenizer {
     }
 }
 
-fn normalizer_named(py: Python<'_>, name: &str) -> PyResult<Normalizer> {
-    Normalizer::named(name).ok_or_else(|| {
-        raise(py, "ArgumentError", format!("unknown normalizer {name:?}; it is \"NFC\" or None"))
-    })
-}
-
 #[pymethods]
 impl Tokenizer {
     #[new]
-    #[pyo3(signature = (model, special_tokens, pattern, name = None, aliases = None, added = None, normalizer = None))]
+    #[pyo3(signature = (model, special_tokens, pattern, name = None, aliases = None, added = None, normalizer = None, drops_space = false, flags = None))]
     #[expect(clippy::too_many_arguments, reason = "the parts of a tokenizer, once")]
     fn new(
         py: Python<'_>,
@@ -86,16 +82,25 @@ impl Tokenizer {
         name: Option<String>,
         aliases: Option<BTreeMap<String, u32>>,
         added: Option<BTreeMap<String, u32>>,
-        normalizer: Option<&str>,
+        normalizer: Option<&Bound<'_, PyAny>>,
+        drops_space: bool,
+        flags: Option<BTreeMap<String, WordFlags>>,
     ) -> PyResult<Self> {
         let pattern = convert::pattern(pattern)?;
-        let normalizer = normalizer.map(|name| normalizer_named(py, name)).transpose()?;
+        let normalizer = convert::normalizer(normalizer)?;
+        let flags = flags.unwrap_or_default().into_iter();
         let special = SpecialTokens::new(special_tokens, aliases.unwrap_or_default())
             .and_then(|special| special.with_added(added.unwrap_or_default()))
+            .and_then(|special| {
+                let flags =
+                    flags.map(|(name, (left, right, word))| (name, Flags { left, right, word }));
+                special.with_flags(flags)
+            })
             .or_raise(py)?;
         let core = tokenizer::Tokenizer::new(Arc::clone(&model.get().0), special, &pattern)
             .or_raise(py)?
-            .with_normalizer(normalizer);
+            .with_normalizer(normalizer)
+            .with_dropped_space(drops_space);
         Ok(Self { core: Arc::new(core), model, name })
     }
 
@@ -132,7 +137,7 @@ impl Tokenizer {
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let py = id.py();
         let mut bytes = Vec::new();
-        self.core.decode(&[idsin::id(id, 0)?], &mut bytes).or_raise(py)?;
+        self.core.decode_part(&[idsin::id(id, 0)?], &mut bytes).or_raise(py)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -200,14 +205,13 @@ impl Tokenizer {
         convert::id_dict(py, self.core.special().added().collect())
     }
 
-    /// The normalizer, `"NFC"` or `None`: what rewrites text before it is cut into pieces.
-    ///
-    /// >>> from bytepair import get_encoding
-    /// >>> print(get_encoding("gpt2").normalizer)
-    /// None
+    /// The normalizer; whether decoding drops a space; the flags of special and added tokens.
     #[getter]
-    fn normalizer(&self) -> Option<&'static str> {
-        self.core.normalizer().map(Normalizer::name)
+    fn _around(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, bool, BTreeMap<&str, WordFlags>)> {
+        let flags = self.core.special().flags();
+        let flags = flags.map(|(name, flags)| (name, (flags.left, flags.right, flags.word)));
+        let normalizer = convert::normalizer_to_python(py, self.core.normalizer())?;
+        Ok((normalizer, self.core.drops_space(), flags.collect()))
     }
 
     /// The merges as (left bytes, right bytes), in rank order. A new list at each call.

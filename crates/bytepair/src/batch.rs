@@ -193,11 +193,14 @@ impl Tokenizer {
     /// The least place at or after `from`, and not far behind it, where a cut changes neither pieces
     /// nor special tokens.
     fn cut_near(&self, text: &str, from: usize, policy: &Policy) -> Option<usize> {
+        if self.normalizer().is_some_and(|normalizer| !normalizer.leaves_ascii()) {
+            return None;
+        }
         let end = text.floor_char_boundary(from.saturating_add(WINDOW));
         let mut from = from;
         loop {
-            let at = self.pretokenizer().safe_cut(&text[..end], from)?;
-            // A normalizer never joins two ASCII characters and leaves them what they are.
+            let at = self.safe_cut(&text[..end], from)?;
+            // The normalizer never joins two ASCII characters and leaves them what they are.
             let joins = self.normalizer().is_some()
                 && !text.as_bytes()[at - 1..=at].iter().all(u8::is_ascii);
             if !joins && !policy.crosses(text, at) {

@@ -2,6 +2,7 @@
 
 use crate::merge::MergeRule;
 use crate::pretokenize::Pattern;
+use crate::symbols::{Missing, Order, Symbols};
 use crate::tokenizer::Tokenizer;
 
 impl Tokenizer {
@@ -40,7 +41,12 @@ impl Tokenizer {
                 }
             }
         }
-        // What most tokenizers have not comes last and only where it is, so that their bytes stay.
+        self.rarer(&mut out);
+        out.0
+    }
+
+    /// What most tokenizers have not: it comes last and only where it is, so that their bytes stay.
+    fn rarer(&self, out: &mut Canonical) {
         if self.special().added().len() > 0 {
             out.string(b"added tokens");
             out.length(self.special().added().len());
@@ -51,9 +57,27 @@ impl Tokenizer {
         }
         if let Some(normalizer) = self.normalizer() {
             out.string(b"normalizer");
-            out.string(normalizer.name().as_bytes());
+            for step in normalizer.steps() {
+                for word in step.words() {
+                    out.string(word.as_bytes());
+                }
+            }
         }
-        out.0
+        if self.drops_space() {
+            out.string(b"drops space");
+        }
+        if let Some(symbols) = self.model().symbols() {
+            out.symbols(symbols);
+        }
+        if self.special().flags().len() > 0 {
+            out.string(b"flags");
+            for (token, flags) in self.special().flags() {
+                out.string(token.as_bytes());
+                for flag in [flags.left, flags.right, flags.word] {
+                    out.number(u64::from(flag));
+                }
+            }
+        }
     }
 }
 
@@ -62,6 +86,27 @@ struct Canonical(Vec<u8>);
 impl Canonical {
     fn number(&mut self, number: u64) {
         self.0.extend_from_slice(&number.to_le_bytes());
+    }
+
+    fn symbols(&mut self, symbols: &Symbols) {
+        self.string(b"symbols");
+        match symbols.missing() {
+            Missing::Bytes(ids) => ids.iter().for_each(|&id| self.number(u64::from(id))),
+            Missing::Unknown { id, fuse } => {
+                self.string(b"unknown");
+                self.number(u64::from(*id));
+                self.number(u64::from(*fuse));
+            }
+            Missing::Refused => self.string(b"refused"),
+        }
+        self.length(symbols.frozen().len());
+        symbols.frozen().iter().for_each(|&id| self.number(u64::from(id)));
+        if let Order::Ranks(ranks) = symbols.order() {
+            self.length(ranks.len());
+            for &(id, rank) in ranks {
+                self.number(u64::from(id) << 32 | u64::from(rank));
+            }
+        }
     }
 
     fn length(&mut self, length: usize) {

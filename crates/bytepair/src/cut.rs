@@ -37,7 +37,7 @@ struct Cutter<'a> {
 /// # Errors
 /// As [`Tokenizer::encode`].
 pub fn prefix(tokenizer: &Tokenizer, text: &str, policy: &Policy, most: usize) -> Result<usize> {
-    tokenizer.refuse_normalizer()?;
+    tokenizer.refuse_rewritten(text)?;
     policy.check(text)?;
     Cutter { tokenizer, policy }.prefix(text, most)
 }
@@ -47,7 +47,7 @@ pub fn prefix(tokenizer: &Tokenizer, text: &str, policy: &Policy, most: usize) -
 /// # Errors
 /// As [`Tokenizer::encode`].
 pub fn suffix(tokenizer: &Tokenizer, text: &str, policy: &Policy, most: usize) -> Result<usize> {
-    tokenizer.refuse_normalizer()?;
+    tokenizer.refuse_rewritten(text)?;
     policy.check(text)?;
     Cutter { tokenizer, policy }.suffix(text, most)
 }
@@ -66,7 +66,7 @@ pub fn middle(
     policy: &Policy,
     most: usize,
 ) -> Result<(usize, usize)> {
-    tokenizer.refuse_normalizer()?;
+    tokenizer.refuse_rewritten(text)?;
     policy.check(text)?;
     let cutter = Cutter { tokenizer, policy };
     if cutter.count(text, most)? <= most {
@@ -111,7 +111,7 @@ pub fn chunks(
              chunk has something new"
         )));
     }
-    tokenizer.refuse_normalizer()?;
+    tokenizer.refuse_rewritten(text)?;
     policy.check(text)?;
     let cutter = Cutter { tokenizer, policy };
     let mut chunks: Vec<(usize, usize)> = Vec::new();
@@ -186,7 +186,7 @@ impl Cutter<'_> {
             if from >= text.len() {
                 return None;
             }
-            let at = self.tokenizer.pretokenizer().safe_cut(text, from)?;
+            let at = self.tokenizer.safe_cut(text, from)?;
             if at > 0 && !self.policy.crosses(text, at) {
                 return Some(at);
             }

@@ -63,7 +63,7 @@ impl Beginnings {
     /// # Errors
     /// As [`Tokenizer::encode`], and for a tokenizer with a normalizer.
     pub fn encode(&self, tokenizer: &Tokenizer, text: &str, policy: &Policy) -> Result<Healed> {
-        tokenizer.refuse_normalizer()?;
+        tokenizer.refuse_rewritten(text)?;
         let mut stable = Vec::new();
         tokenizer.encode(text, policy, &mut stable)?;
         let mut from = 0;

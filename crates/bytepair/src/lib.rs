@@ -11,7 +11,7 @@
 //! |---|---|
 //! | special | [`special`] |
 //! | pretokenize | [`pretokenize`] |
-//! | merge | [`merge`] |
+//! | merge | [`merge`], where it begins with characters: [`symbols`] |
 //! | encode, decode, count | [`tokenizer`], many texts at once: [`batch`], chunk by chunk: [`stream`], |
 //! | | id by id: [`stream_decode`], with places: [`offsets`], up to a limit: [`cut`], |
 //! | | at an end that text to come may change: [`healing`] |
@@ -29,6 +29,7 @@ mod dropout;
 pub mod each;
 pub mod error;
 pub mod healing;
+pub mod huge;
 mod longest;
 pub mod merge;
 pub mod normalize;
@@ -41,6 +42,7 @@ mod sink;
 pub mod special;
 pub mod stream;
 pub mod stream_decode;
+pub mod symbols;
 pub mod tokenizer;
 pub mod train;
 pub mod vocab;

@@ -5,6 +5,7 @@
 //! neighbours may overlap there; in bytes every span is exact. Costs one pass more over the text.
 
 use crate::error::Result;
+use crate::normalize::Place;
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
 
@@ -32,7 +33,7 @@ pub fn encode_with_offsets(
     policy: &Policy,
     unit: Unit,
 ) -> Result<(Vec<u32>, Vec<Span>)> {
-    tokenizer.refuse_normalizer()?;
+    tokenizer.refuse_rewritten(text)?;
     policy.check(text)?;
     let (mut ids, mut spans) = (Vec::new(), Vec::<Span>::new());
     let lengths = |ids: &[u32], spans: &mut Vec<Span>, mut at: usize| {
@@ -45,14 +46,14 @@ pub fn encode_with_offsets(
     tokenizer.with_scratch(text.len(), |scratch| {
         let mut from = 0;
         while let Some(found) = policy.find(text, from) {
-            tokenizer.encode_span(&text[from..found.start], scratch, &mut ids)?;
+            tokenizer.encode_span(&text[from..found.start], Place::LATER, scratch, &mut ids)?;
             lengths(&ids, &mut spans, from);
             // Its own length, not its token's: an alias is longer or shorter than the name.
             ids.push(tokenizer.special_id(found.string));
             spans.push((found.start, found.end));
             from = found.end;
         }
-        tokenizer.encode_span(&text[from..], scratch, &mut ids)?;
+        tokenizer.encode_span(&text[from..], Place::LATER, scratch, &mut ids)?;
         lengths(&ids, &mut spans, from);
         Ok(())
     })?;
@@ -91,7 +92,7 @@ fn convert(text: &str, spans: &mut [Span], unit: Unit) {
 /// As [`Tokenizer::decode`].
 pub fn decode_offsets(tokenizer: &Tokenizer, ids: &[u32], replaced: bool) -> Result<Vec<usize>> {
     let mut bytes = Vec::new();
-    tokenizer.decode(ids, &mut bytes)?;
+    tokenizer.decode_part(ids, &mut bytes)?;
     // The bytes at which the text's characters end.
     let mut ends = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -117,6 +118,11 @@ pub fn decode_offsets(tokenizer: &Tokenizer, ids: &[u32], replaced: bool) -> Res
             passed += 1;
         }
         *start = passed;
+    }
+    if tokenizer.drops_space() && bytes.first() == Some(&b' ') {
+        for start in &mut starts {
+            *start = start.saturating_sub(1);
+        }
     }
     Ok(starts)
 }

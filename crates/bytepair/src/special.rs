@@ -6,9 +6,10 @@
 //! cost does not grow with their number.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
+use fancy_regex::Regex;
 
 use crate::error::{Error, Result};
 
@@ -18,7 +19,26 @@ pub struct Finder {
     automaton: AhoCorasick,
     /// The strings, sorted.
     strings: Arc<[String]>,
+    /// Their flags; empty where none has any.
+    flags: Arc<[Flags]>,
     longest: usize,
+}
+
+/// What a token takes or asks for around it, as Hugging Face's added tokens may.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// It takes the white space before it (`lstrip`).
+    pub left: bool,
+    /// It takes the white space behind it (`rstrip`).
+    pub right: bool,
+    /// It is found only where no letter, digit or underscore is next to it (`single_word`).
+    pub word: bool,
+}
+
+impl Flags {
+    fn any(self) -> bool {
+        self.left || self.right || self.word
+    }
 }
 
 /// A string found: which one and where.
@@ -53,23 +73,50 @@ impl Finder {
             .build(&strings)
             .map_err(|error| Error::Value(format!("the special tokens cannot be used: {error}")))?;
         let longest = strings.iter().map(String::len).max().unwrap_or(0);
-        Ok(Some(Self { automaton, strings: strings.into(), longest }))
+        Ok(Some(Self { automaton, strings: strings.into(), flags: Arc::new([]), longest }))
+    }
+
+    /// The same where some strings have flags.
+    fn with_flags(mut self, flags: &BTreeMap<String, Flags>) -> Self {
+        if self.strings.iter().any(|string| flags.contains_key(string)) {
+            let of = |string| flags.get(string).copied().unwrap_or_default();
+            self.flags = self.strings.iter().map(of).collect();
+        }
+        self
     }
 
     /// The first string in `text[from..]`.
     pub fn find(&self, text: &str, from: usize) -> Option<Found<'_>> {
-        let input = Input::new(text).range(from..).anchored(Anchored::No);
-        let found = self.automaton.find(input)?;
-        Some(Found {
-            string: &self.strings[found.pattern().as_usize()],
-            start: found.start(),
-            end: found.end(),
-        })
+        let mut next = from;
+        loop {
+            let input = Input::new(text).range(next..).anchored(Anchored::No);
+            let found = self.automaton.find(input)?;
+            let index = found.pattern().as_usize();
+            let (mut start, mut end) = (found.start(), found.end());
+            if let Some(flags) = self.flags.get(index) {
+                if flags.word && (ends_in_word(&text[..start]) || begins_with_word(&text[end..])) {
+                    next = end;
+                    continue;
+                }
+                if flags.left {
+                    start = from.max(text[..start].trim_end().len());
+                }
+                if flags.right {
+                    end = text.len() - text[end..].trim_start().len();
+                }
+            }
+            return Some(Found { string: &self.strings[index], start, end });
+        }
     }
 
     /// Where a string may begin in `text` that goes on behind its end: the least such offset, or
     /// `text.len()` when there is none.
+    ///
+    /// Tokens with flags look at the text around them, however far; with them all of it is open.
     pub fn open_from(&self, text: &str) -> usize {
+        if !self.flags.is_empty() {
+            return 0;
+        }
         let first = text.len().saturating_sub(self.longest - 1);
         (first..text.len())
             .find(|&at| text.is_char_boundary(at) && self.is_proper_prefix(&text[at..]))
@@ -78,6 +125,9 @@ impl Finder {
 
     /// Whether a string begins before `at` in `text` and ends behind it, wherever one looks first.
     pub fn crosses(&self, text: &str, at: usize) -> bool {
+        if !self.flags.is_empty() && self.touches(text, at) {
+            return true;
+        }
         let end = text.len().min(at + self.longest);
         let end = text.floor_char_boundary(end);
         let mut from = text.ceil_char_boundary(at.saturating_sub(self.longest - 1));
@@ -90,11 +140,37 @@ impl Finder {
         false
     }
 
+    /// Whether white space or a string with flags is next to `at`: a cut there may change what is found.
+    fn touches(&self, text: &str, at: usize) -> bool {
+        let (before, after) = text.split_at(at);
+        let flagged = || self.strings.iter().zip(&*self.flags).filter(|(_, flags)| flags.any());
+        before.ends_with(char::is_whitespace)
+            || after.starts_with(char::is_whitespace)
+            || flagged().any(|(string, _)| {
+                before.ends_with(string.as_str()) || after.starts_with(string.as_str())
+            })
+    }
+
     fn is_proper_prefix(&self, start: &str) -> bool {
         // In sorted order the strings that begin with `start` follow it directly.
         let at = self.strings.partition_point(|string| string.as_str() <= start);
         self.strings.get(at).is_some_and(|string| string.starts_with(start))
     }
+}
+
+/// Whether a character is one of a word, as `\w` has it.
+fn is_word(character: char) -> bool {
+    static WORD: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\w").expect("a regular expression of our own"));
+    WORD.is_match(character.encode_utf8(&mut [0; 4])).unwrap_or(false)
+}
+
+fn ends_in_word(text: &str) -> bool {
+    text.chars().next_back().is_some_and(is_word)
+}
+
+fn begins_with_word(text: &str) -> bool {
+    text.chars().next().is_some_and(is_word)
 }
 
 /// The special tokens of a tokenizer, with their ids, and its added tokens. Immutable.
@@ -106,6 +182,7 @@ pub struct SpecialTokens {
     added: BTreeMap<String, u32>,
     /// Special and added tokens, without aliases.
     by_id: BTreeMap<u32, String>,
+    flags: BTreeMap<String, Flags>,
     finder: Option<Finder>,
     added_finder: Option<Finder>,
 }
@@ -139,7 +216,8 @@ impl SpecialTokens {
             ids.entry(alias).or_insert(id);
         }
         let finder = Finder::new(ids.keys())?;
-        Ok(Self { ids, added: BTreeMap::new(), by_id, finder, added_finder: None })
+        let (added, flags) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Self { ids, added, by_id, flags, finder, added_finder: None })
     }
 
     /// The same with added tokens besides.
@@ -161,9 +239,27 @@ impl SpecialTokens {
             }
             self.added.insert(token, id);
         }
-        self.finder = Finder::new(self.ids.keys().chain(self.added.keys()))?;
-        self.added_finder = Finder::new(self.added.keys())?;
+        self.finder = self.finder_of(self.ids.keys().chain(self.added.keys()))?;
+        self.added_finder = self.finder_of(self.added.keys())?;
         Ok(self)
+    }
+
+    /// The same where some of the tokens take or ask for something around them.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when a name is that of no special or added token.
+    pub fn with_flags(mut self, flags: impl IntoIterator<Item = (String, Flags)>) -> Result<Self> {
+        self.flags = flags.into_iter().filter(|(_, flags)| flags.any()).collect();
+        if let Some(token) = self.flags.keys().find(|token| self.id(token).is_none()) {
+            return Err(Error::Value(format!(
+                "{token:?} has flags, but it is neither a special token nor an added one"
+            )));
+        }
+        self.with_added([])
+    }
+
+    fn finder_of<'s>(&self, names: impl Iterator<Item = &'s String>) -> Result<Option<Finder>> {
+        Ok(Finder::new(names.cloned())?.map(|finder| finder.with_flags(&self.flags)))
     }
 
     /// The number of names, aliases included.
@@ -184,6 +280,11 @@ impl SpecialTokens {
     /// The added tokens by name, each with its id.
     pub fn added(&self) -> impl ExactSizeIterator<Item = (&str, u32)> {
         self.added.iter().map(|(token, id)| (token.as_str(), *id))
+    }
+
+    /// What tokens take or ask for around them, by name; only those that do.
+    pub fn flags(&self) -> impl ExactSizeIterator<Item = (&str, Flags)> {
+        self.flags.iter().map(|(token, flags)| (token.as_str(), *flags))
     }
 
     /// The id of a special or added token.
@@ -209,7 +310,10 @@ impl SpecialTokens {
 
 impl PartialEq for SpecialTokens {
     fn eq(&self, other: &Self) -> bool {
-        self.ids == other.ids && self.added == other.added && self.by_id == other.by_id
+        self.ids == other.ids
+            && self.added == other.added
+            && self.by_id == other.by_id
+            && self.flags == other.flags
     }
 }
 
@@ -264,7 +368,7 @@ impl Policy {
             Choice::All => tokens.finder.clone(),
             Choice::These(these) => {
                 let special = these.iter().filter(|this| tokens.ids.contains_key(*this));
-                Finder::new(special.chain(tokens.added.keys()).cloned())?
+                tokens.finder_of(special.chain(tokens.added.keys()))?
             }
         };
         let forbidden = match disallowed {

@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::normalize::Place;
 use crate::special::Policy;
 use crate::tokenizer::{Scratch, Tokenizer};
 
@@ -41,6 +42,8 @@ pub struct StreamEncoder {
     buffers: Buffers,
     /// Bytes of text before `held`, for error messages.
     done: usize,
+    /// Whether `held` goes on with a span of which a part is encoded already.
+    inside: bool,
     /// The length of `held` from which on another look is worth while.
     look_again: usize,
 }
@@ -51,7 +54,7 @@ impl StreamEncoder {
         let mut buffers = tokenizer.buffers.take().unwrap_or_else(Buffers::new);
         buffers.held.clear();
         buffers.ids.clear();
-        Self { tokenizer, policy, buffers, done: 0, look_again: 0 }
+        Self { tokenizer, policy, buffers, done: 0, inside: false, look_again: 0 }
     }
 
     /// The tokenizer it encodes with.
@@ -84,7 +87,7 @@ impl StreamEncoder {
     pub fn finish(&mut self) -> Result<&[u32]> {
         self.buffers.ids.clear();
         self.advance(true)?;
-        self.done = 0;
+        (self.done, self.inside) = (0, false);
         Ok(&self.buffers.ids)
     }
 
@@ -119,6 +122,11 @@ impl StreamEncoder {
             other => other,
         })?;
         let (mut from, mut stop) = (0, limit);
+        let mut place = match (self.inside, self.done) {
+            (true, _) => Place::INSIDE,
+            (false, 0) => Place::FIRST,
+            (false, _) => Place::LATER,
+        };
         while let Some(found) = self.policy.find(held, from) {
             // A special token that reaches into the open end waits: text still to come may show that
             // a forbidden one overlaps it.
@@ -126,15 +134,17 @@ impl StreamEncoder {
                 stop = limit.min(found.start);
                 break;
             }
-            tokenizer.encode_span(&held[from..found.start], scratch, ids)?;
+            tokenizer.encode_span(&held[from..found.start], place, scratch, ids)?;
             ids.push(tokenizer.special_id(found.string));
-            from = found.end;
+            (from, place) = (found.end, Place::LATER);
         }
         if ended {
-            tokenizer.encode_span(&held[from..], scratch, ids)?;
+            tokenizer.encode_span(&held[from..], place, scratch, ids)?;
             return Ok(held.len());
         }
-        Ok(from + tokenizer.encode_settled(&held[from..stop], scratch, ids)?)
+        let used = tokenizer.encode_settled(&held[from..stop], place, scratch, ids)?;
+        self.inside = used > 0 || place == Place::INSIDE;
+        Ok(from + used)
     }
 }
 

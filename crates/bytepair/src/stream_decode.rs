@@ -43,6 +43,8 @@ pub struct StreamDecoder {
     /// The bytes at work; between calls the beginning of a character, at most three.
     bytes: Vec<u8>,
     text: String,
+    /// Whether nothing was given or left out yet, so that a space may be left out.
+    start: bool,
     /// How many ids were taken, and how many bytes stand before those held.
     taken: usize,
     done: usize,
@@ -51,7 +53,9 @@ pub struct StreamDecoder {
 impl StreamDecoder {
     /// A stream at its start.
     pub fn new(tokenizer: Arc<Tokenizer>, invalid: Invalid) -> Self {
-        Self { tokenizer, invalid, bytes: Vec::new(), text: String::new(), taken: 0, done: 0 }
+        let (bytes, text) = (Vec::new(), String::new());
+        let start = tokenizer.drops_space();
+        Self { tokenizer, invalid, bytes, text, start, taken: 0, done: 0 }
     }
 
     /// A stream that goes on where a prompt ends, without giving its text: if the prompt ends inside
@@ -74,10 +78,11 @@ impl StreamDecoder {
     /// [`Error::UnknownToken`] for an id that no token has; [`Error::NotText`] for bytes that are not
     /// UTF-8 where they are refused. A call that fails changes nothing.
     pub fn feed(&mut self, ids: &[u32]) -> Result<&str> {
-        let held = self.bytes.len();
+        let (held, start) = (self.bytes.len(), self.start);
         let result = self.take(ids);
         if let Err(mut error) = result {
             self.bytes.truncate(held);
+            self.start = start;
             if let Error::UnknownToken { index, .. } = &mut error {
                 *index += self.taken;
             }
@@ -88,8 +93,14 @@ impl StreamDecoder {
     }
 
     fn take(&mut self, ids: &[u32]) -> Result<()> {
-        self.tokenizer.decode(ids, &mut self.bytes)?;
+        self.tokenizer.decode_part(ids, &mut self.bytes)?;
         self.text.clear();
+        if self.start && !self.bytes.is_empty() {
+            if self.bytes[0] == b' ' {
+                self.bytes.remove(0);
+            }
+            self.start = false;
+        }
         let mut from = 0;
         loop {
             match std::str::from_utf8(&self.bytes[from..]) {
@@ -130,6 +141,7 @@ impl StreamDecoder {
         self.text.clear();
         let (bytes, offset) = (std::mem::take(&mut self.bytes), self.done);
         (self.taken, self.done) = (0, 0);
+        self.start = self.tokenizer.drops_space();
         if !bytes.is_empty() {
             match self.invalid {
                 Invalid::Replace => self.text.push(char::REPLACEMENT_CHARACTER),

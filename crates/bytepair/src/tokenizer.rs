@@ -17,12 +17,13 @@ use crate::error::{Error, Result};
 use crate::merge::cuts::Cuts;
 use crate::merge::memory::{LONG_TEXT, Memory};
 use crate::merge::{MergeRule, Model};
-use crate::normalize::Normalizer;
+use crate::normalize::{Normalizer, Place};
 use crate::pool::Pool;
-use crate::pretokenize::{Pattern, Pretokenizer};
+use crate::pretokenize::{Filled, Pattern, Pretokenizer};
 use crate::sink::{Count, Sink};
 use crate::special::{Choice, Policy, SpecialTokens};
 use crate::stream::Buffers;
+use crate::symbols::{Missing, Symbols};
 use crate::vocab::PAD;
 
 /// How many pieces are cut before they are merged: enough to keep each loop tight, few enough that
@@ -38,6 +39,8 @@ pub struct Tokenizer {
     model: Arc<Model>,
     special: SpecialTokens,
     normalizer: Option<Normalizer>,
+    /// Whether decoding leaves out a space at the beginning, which the normalizer put there.
+    drops_space: bool,
     pretokenizer: Pretokenizer,
     everything: Policy,
     plain: Policy,
@@ -89,8 +92,12 @@ impl Tokenizer {
     /// the pattern cannot be used.
     pub fn new(model: Arc<Model>, special: SpecialTokens, pattern: &Pattern) -> Result<Self> {
         for (token, id) in special.iter().chain(special.added()) {
-            if let Some(bytes) = model.vocab().bytes(id).filter(|&bytes| bytes != token.as_bytes())
-            {
+            let is_other = |bytes: &&[u8]| {
+                // Where merging begins with characters, tokens have spaces for what files spell `▁`.
+                *bytes != token.as_bytes()
+                    && (model.symbols().is_none() || *bytes != token.replace('▁', " ").as_bytes())
+            };
+            if let Some(bytes) = model.vocab().bytes(id).filter(is_other) {
                 return Err(Error::Vocab(format!(
                     "special token {token:?} has id {id}, which is {}; give it an id of its own",
                     crate::vocab::show(bytes)
@@ -108,6 +115,7 @@ impl Tokenizer {
             model,
             special,
             normalizer,
+            drops_space: false,
             pretokenizer,
             everything,
             plain,
@@ -124,21 +132,40 @@ impl Tokenizer {
         Self { normalizer, ..self }
     }
 
-    /// Refuses what needs places in the text: after a normalizer they are those of another text.
-    pub(crate) fn refuse_normalizer(&self) -> Result<()> {
-        match self.normalizer {
-            None => Ok(()),
-            Some(normalizer) => Err(Error::Value(format!(
-                "the tokenizer has the normalizer {}, so its tokens have no places in the text as \
-                 given; normalize the text and use a tokenizer without it",
-                normalizer.name()
-            ))),
+    /// The same, where decoding leaves out one space at the beginning, if `drops_space`.
+    #[must_use]
+    pub fn with_dropped_space(self, drops_space: bool) -> Self {
+        Self { drops_space, ..self }
+    }
+
+    /// Refuses `text` for what needs places in it where the normalizer rewrites it: then they are
+    /// those of another text. Likewise where a token stands for a character that it does not hold.
+    pub(crate) fn refuse_rewritten(&self, text: &str) -> Result<()> {
+        if let Some(normalizer) = self.normalizer.as_ref().filter(|one| !one.leaves(text)) {
+            return Err(Error::Value(format!(
+                "the normalizer ({normalizer}) rewrites the text, so its tokens have no places in \
+                 the text as given; normalize the text and use a tokenizer without it",
+            )));
         }
+        let missing = self.model.symbols().map(Symbols::missing);
+        if missing.is_some_and(|missing| matches!(missing, Missing::Unknown { .. })) {
+            return Err(Error::Value(
+                "the vocab has an unknown token, which says nothing about the text it stands for, \
+                 so tokens have no places in the text"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
     }
 
     /// The normalizer.
-    pub fn normalizer(&self) -> Option<Normalizer> {
-        self.normalizer
+    pub fn normalizer(&self) -> Option<&Normalizer> {
+        self.normalizer.as_ref()
+    }
+
+    /// Whether decoding leaves out one space at the beginning.
+    pub fn drops_space(&self) -> bool {
+        self.drops_space
     }
 
     /// The vocabulary with its merges.
@@ -228,33 +255,55 @@ impl Tokenizer {
         scratch: &mut Scratch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut from = 0;
+        let (mut from, mut place) = (0, Place::FIRST);
         while let Some(found) = policy.find(text, from) {
-            self.encode_span(&text[from..found.start], scratch, sink)?;
+            self.encode_span(&text[from..found.start], place, scratch, sink)?;
             sink.take(&[self.special_id(found.string)]);
-            from = found.end;
+            (from, place) = (found.end, Place::LATER);
             if sink.is_full() {
                 return Ok(());
             }
         }
-        self.encode_span(&text[from..], scratch, sink)
+        self.encode_span(&text[from..], place, scratch, sink)
     }
 
     pub(crate) fn special_id(&self, token: &str) -> u32 {
         self.special.id(token).expect("policies find special tokens of this tokenizer only")
     }
 
-    /// Encodes text without special tokens.
+    /// Encodes text without special tokens: a span, or what is left of one.
     pub(crate) fn encode_span(
         &self,
         span: &str,
+        place: Place,
         scratch: &mut Scratch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        match self.normalizer {
+        match &self.normalizer {
             None => self.encode_normal(span, scratch, sink),
-            Some(normalizer) => self.encode_normal(&normalizer.apply(span), scratch, sink),
+            Some(normalizer) => self.encode_normal(&normalizer.apply(span, place)?, scratch, sink),
         }
+    }
+
+    /// [`Pretokenizer::fill`], and where there is no pattern the cuts that change no id.
+    fn fill(&self, span: &str, from: usize, ends: &mut Vec<usize>, most: usize) -> Result<Filled> {
+        match self.symbols() {
+            Some(symbols) => Ok(symbols.fill(span, from, ends, most)),
+            None => self.pretokenizer.fill(span, from, ends, most),
+        }
+    }
+
+    /// The least place at or after `from` where a cut of `text` changes no id, as far as known.
+    pub(crate) fn safe_cut(&self, text: &str, from: usize) -> Option<usize> {
+        match self.symbols() {
+            Some(symbols) => symbols.safe_cut(text, from),
+            None => self.pretokenizer.safe_cut(text, from),
+        }
+    }
+
+    /// What cuts spans where no pattern does.
+    fn symbols(&self) -> Option<&Symbols> {
+        self.model.symbols().filter(|_| *self.pretokenizer.pattern() == Pattern::None)
     }
 
     /// Encodes text without special tokens, as it is after the normalizer.
@@ -263,7 +312,15 @@ impl Tokenizer {
         let mut from = 0;
         while from < span.len() && !sink.is_full() {
             scratch.ends.clear();
-            let next = self.pretokenizer.chunk_parted(cuts, span, from, &mut scratch.ends)?;
+            let next = match self.symbols() {
+                None => self.pretokenizer.chunk_parted(cuts, span, from, &mut scratch.ends)?,
+                Some(symbols) => {
+                    scratch.places.clear();
+                    let next = symbols.fill(span, from, &mut scratch.places, BATCH).next;
+                    scratch.relative(from)?;
+                    next
+                }
+            };
             self.merge_pieces(span.as_bytes(), from, scratch, sink)?;
             from = next;
         }
@@ -275,22 +332,23 @@ impl Tokenizer {
     pub(crate) fn encode_settled(
         &self,
         span: &str,
+        place: Place,
         scratch: &mut Scratch,
         sink: &mut impl Sink,
     ) -> Result<usize> {
-        let Some(normalizer) = self.normalizer else {
+        let Some(normalizer) = &self.normalizer else {
             return self.encode_settled_normal(span, scratch, sink);
         };
         let span = &span[..normalizer.settled(span)];
-        match normalizer.apply(span) {
+        match normalizer.apply(span, place)? {
             Cow::Borrowed(span) => self.encode_settled_normal(span, scratch, sink),
             Cow::Owned(normal) => {
                 // A cut counts only where it is one of the text before the normalizer too.
                 let places = &mut scratch.places;
                 places.clear();
-                let filled = self.pretokenizer.fill(&normal, 0, places, usize::MAX)?;
+                let filled = self.fill(&normal, 0, places, usize::MAX)?;
                 places.truncate(filled.settled);
-                let (used, end) = normalizer.last_cut(span, places);
+                let (used, end) = normalizer.last_cut(span, place, places)?;
                 places.retain(|&piece_end| piece_end <= end);
                 scratch.relative(0)?;
                 self.merge_pieces(normal.as_bytes(), 0, scratch, sink)?;
@@ -309,7 +367,7 @@ impl Tokenizer {
         loop {
             let places = &mut scratch.places;
             places.clear();
-            let filled = self.pretokenizer.fill(span, from, places, BATCH)?;
+            let filled = self.fill(span, from, places, BATCH)?;
             places.truncate(filled.settled);
             let Some(&last) = places.last() else { return Ok(from) };
             scratch.relative(from)?;
@@ -349,6 +407,22 @@ impl Tokenizer {
     /// # Errors
     /// [`Error::UnknownToken`], naming the first id that no token has.
     pub fn decode(&self, ids: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
+        if !self.drops_space {
+            return self.decode_part(ids, bytes);
+        }
+        let start = bytes.len();
+        self.decode_part(ids, bytes)?;
+        if bytes.get(start) == Some(&b' ') {
+            bytes.remove(start);
+        }
+        Ok(())
+    }
+
+    /// [`Tokenizer::decode`] of ids that others come before: no space is left out.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::decode`].
+    pub fn decode_part(&self, ids: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
         let Some((starts, arena)) = self.model.vocab().dense() else {
             return self.decode_each(ids, 0, bytes);
         };
@@ -396,6 +470,7 @@ impl PartialEq for Tokenizer {
         self.model == other.model
             && self.special == other.special
             && self.normalizer == other.normalizer
+            && self.drops_space == other.drops_space
             && self.pretokenizer.pattern() == other.pretokenizer.pattern()
     }
 }

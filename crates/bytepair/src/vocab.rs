@@ -26,6 +26,8 @@ pub struct Vocab {
     arena: Vec<u8>,
     slots: Slots,
     len: usize,
+    /// Ids, ascending, that are found by their bytes only where no other token has them.
+    last: Vec<u32>,
     by_bytes: OnceLock<HashTable<u32>>,
 }
 
@@ -52,6 +54,18 @@ impl Vocab {
     /// # Errors
     /// [`Error::Vocab`] when an id occurs twice, a token is empty, or the token bytes exceed 4 GiB.
     pub fn new<B: AsRef<[u8]>>(tokens: impl IntoIterator<Item = (u32, B)>) -> Result<Self> {
+        Self::with_last(tokens, &[])
+    }
+
+    /// [`Vocab::new`] where the tokens `last` are what [`Vocab::id`] returns only if no other token
+    /// has the same bytes: those that stand for single bytes beside tokens of characters.
+    ///
+    /// # Errors
+    /// As [`Vocab::new`].
+    pub fn with_last<B: AsRef<[u8]>>(
+        tokens: impl IntoIterator<Item = (u32, B)>,
+        last: &[u32],
+    ) -> Result<Self> {
         let mut tokens: Vec<(u32, B)> = tokens.into_iter().collect();
         if !tokens.is_sorted_by_key(|(id, _)| *id) {
             tokens.sort_by_key(|(id, _)| *id);
@@ -92,7 +106,9 @@ impl Vocab {
         }
         starts.push(place(&arena)?);
         arena.extend_from_slice(&[0; PAD]);
-        Ok(Self { starts, arena, slots, len, by_bytes: OnceLock::new() })
+        let mut last = last.to_vec();
+        last.sort_unstable();
+        Ok(Self { starts, arena, slots, len, last, by_bytes: OnceLock::new() })
     }
 
     /// The vocabulary whose token `id` is `arena[starts[id]..starts[id + 1]]`, and no token where that
@@ -105,13 +121,19 @@ impl Vocab {
         }
         let len = starts.windows(2).filter(|pair| pair[0] < pair[1]).count();
         arena.extend_from_slice(&[0; PAD]);
-        Self { starts, arena, slots: Slots::Dense, len, by_bytes: OnceLock::new() }
+        let (slots, last) = (Slots::Dense, Vec::new());
+        Self { starts, arena, slots, len, last, by_bytes: OnceLock::new() }
     }
 
     fn by_bytes(&self) -> &HashTable<u32> {
         self.by_bytes.get_or_init(|| {
             let mut table = HashTable::with_capacity(self.len);
-            for slot in 0..self.starts.len() - 1 {
+            let is_last = |&slot: &usize| {
+                !self.last.is_empty() && self.last.binary_search(&self.slot_id(slot)).is_ok()
+            };
+            let slots = 0..self.starts.len() - 1;
+            let first = slots.clone().filter(|slot| !is_last(slot));
+            for slot in first.chain(slots.filter(is_last)) {
                 let bytes = self.slot_bytes(slot);
                 let hash = hash(bytes);
                 // Ids ascend, so the first entry for some bytes is the lowest id.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bytepair::batch::encode_batch;
 use bytepair::merge::heap::Heap;
-use bytepair::merge::{Merge, MergeTable, Merges, Model, NO_RANK, naive, scan};
+use bytepair::merge::{Merge, MergeTable, Merges, Model, NO_RANK, join, naive, scan};
 use bytepair::pretokenize::{Pattern, Pretokenizer};
 use bytepair::special::{Choice, Finder, Policy, SpecialTokens};
 use bytepair::stream::StreamEncoder;
@@ -86,11 +86,16 @@ proptest! {
         let (tokens, pairs) = trained(&corpus, 40);
         let merges = merges(&tokens, &pairs);
         let mut heap = Heap::new();
-        for piece in [piece.as_bytes(), long.as_bytes()] {
+        for piece in [piece.as_bytes(), long.as_bytes(), b""] {
             let (mut expected, mut got) = (Vec::new(), Vec::new());
             naive::merge(&merges, piece, &mut expected).unwrap();
             heap.merge(&merges, piece, NO_RANK, &mut got).unwrap();
             prop_assert_eq!(&got, &expected);
+            for block in [1, 2, 7, 31, join::BLOCK] {
+                got.clear();
+                join::merge(&merges, &vocab(&tokens), piece, block, &mut heap, &mut got).unwrap();
+                prop_assert_eq!(&got, &expected, "blocks of {}", block);
+            }
             if piece.len() <= scan::MOST {
                 got.clear();
                 scan::merge(&merges, piece, &mut got).unwrap();

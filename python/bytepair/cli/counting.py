@@ -6,7 +6,6 @@ In: files, some of which may hold piece counts. Out: their counts in one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import bytepair
@@ -15,7 +14,7 @@ from bytepair.counts import is_counts_file
 __all__ = ["count_all"]
 
 
-def count_all(corpus: Sequence[Path], **options: Any) -> bytepair.PieceCounts:
+def count_all(corpus: Sequence[str], **options: Any) -> bytepair.PieceCounts:
     """The counts of all files; `options` are those of `count_pieces`.
 
     Files of counts bring their own rules, which must be those of the options where anything is

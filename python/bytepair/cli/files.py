@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from bytepair.cli.failures import Failure, Usage
+from bytepair.corpus.remote import expand_url, is_url
+from bytepair.corpus.remote import size as remote_size
 
 __all__ = ["CHUNK", "STDIN", "Advance", "Input", "expand", "expand_all", "on_disk", "total_size"]
 
@@ -45,6 +47,8 @@ class Input(NamedTuple):
     @property
     def size(self) -> int | None:
         """The size in bytes, where there is one."""
+        if is_url(self.path):
+            return remote_size(self.path)
         try:
             place = sys.stdin.fileno() if self.path == STDIN else self.path
             status = os.stat(place)
@@ -109,6 +113,8 @@ def expand(argument: str, *, suffixes: tuple[str, ...] = ()) -> list[Input]:
     """
     if argument == STDIN:
         return [Input(STDIN)]
+    if suffixes and is_url(argument):
+        return [Input(url) for url in expand_url(argument, suffixes)]
     if Path(argument).is_dir():
         return _in_directory(argument, suffixes)
     if not os.path.lexists(argument):
@@ -152,7 +158,7 @@ def on_disk(input: Input) -> Iterator[Input]:
 
     What comes through a pipe can be read once and from front to back only, so it is copied.
     """
-    if input.path != STDIN and input.size is not None:
+    if is_url(input.path) or (input.path != STDIN and input.size is not None):
         yield input
         return
     with tempfile.TemporaryDirectory(prefix="bytepair-") as folder:

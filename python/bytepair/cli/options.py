@@ -20,10 +20,13 @@ __all__ = [
     "Encodings",
     "Files",
     "Json",
+    "MemoryLimit",
+    "MinPieceCount",
     "Model",
     "Models",
     "Output",
     "Quiet",
+    "TempDir",
     "TokenizerPath",
     "TokenizerPaths",
     "check_format",
@@ -83,6 +86,20 @@ AllowSpecial = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="The most memory to hold, as 2GB; counts without room go to a temporary folder.",
+    ),
+]
+TempDir = Annotated[
+    str | None, typer.Option(metavar="FOLDER", help="Where the temporary folder is made.")
+]
+MinPieceCount = Annotated[
+    int,
+    typer.Option(min=1, metavar="N", help="Leave out pieces that occur more rarely (inexact)."),
+]
 Output = Annotated[
     str | None,
     typer.Option(

@@ -95,11 +95,13 @@ def save(
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
     """A folder beside `target`, on the same file system, that is gone afterwards."""
-    folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:64]}."))
+    folder: str | None = None
     try:
-        yield folder
+        folder = tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:64]}.")
+        yield Path(folder)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _move(source: Path, target: Path) -> None:

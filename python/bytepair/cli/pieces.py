@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,7 +18,7 @@ from bytepair.cli.counting import count_all
 from bytepair.cli.failures import Usage
 from bytepair.cli.files import expand_all, on_disk
 from bytepair.cli.meter import Meter
-from bytepair.cli.options import Json, Quiet
+from bytepair.cli.options import Json, MemoryLimit, MinPieceCount, Quiet, TempDir
 from bytepair.cli.output import check_folder
 from bytepair.cli.train import DEFAULT_SPECIAL, Errors, _named_as_given
 from bytepair.corpus.files import CORPUS_SUFFIXES
@@ -65,6 +64,9 @@ def pieces(
         Errors, typer.Option(help="What to do with bytes that are not UTF-8.")
     ] = Errors.STRICT,
     threads: Annotated[int | None, typer.Option(min=1, metavar="N")] = None,
+    memory_limit: MemoryLimit = None,
+    temp_dir: TempDir = None,
+    min_piece_count: MinPieceCount = 1,
     top: Annotated[
         int, typer.Option(min=0, metavar="N", help="How many of the commonest pieces to show.")
     ] = 10,
@@ -86,6 +88,8 @@ def pieces(
         "text_field": text_field,
         "errors": errors.value,
         "threads": threads,
+        "memory_limit": memory_limit,
+        "temp_dir": temp_dir,
     }
     try:
         count_all([], **options)
@@ -94,10 +98,12 @@ def pieces(
     with ExitStack() as stack:
         inputs = expand_all(corpus, suffixes=CORPUS_SUFFIXES)
         files = [stack.enter_context(on_disk(input)) for input in inputs]
-        paths = [Path(file.path) for file in files]
+        paths = [file.path for file in files]
         meter = stack.enter_context(Meter("counting", quiet=quiet))
         stack.enter_context(_named_as_given(files))
         counts = count_all(paths, progress=meter.hear, **options)
+        # Of all together: a piece that is rare in each part may not be in the sum.
+        counts = bytepair.count_pieces(counts, min_piece_count=min_piece_count)
     added = sum(map(is_counts_file, paths))
     if output is not None:
         counts.save(output)

@@ -26,9 +26,19 @@ from bytepair.cli.counting import count_all
 from bytepair.cli.failures import Failure, Usage
 from bytepair.cli.files import Input, expand_all, on_disk
 from bytepair.cli.meter import Meter
-from bytepair.cli.options import Json, Quiet, check_format, format_names
+from bytepair.cli.options import (
+    Json,
+    MemoryLimit,
+    MinPieceCount,
+    Quiet,
+    TempDir,
+    check_format,
+    format_names,
+)
 from bytepair.cli.output import STDOUT, check_folder, check_kind, opened, save
 from bytepair.corpus.files import CORPUS_SUFFIXES, kind, packing
+from bytepair.corpus.remote import is_url
+from bytepair.counts import is_counts_file
 from bytepair.errors import ArgumentError, CorpusError, PatternError, TrainingWarning
 
 __all__ = ["SpecialIds", "TieBreak", "train"]
@@ -84,11 +94,15 @@ class _Options(NamedTuple):
     text_field: str = "text"
     errors: Literal["strict", "replace", "ignore"] = "strict"
     base: bytepair.Tokenizer | None = None
+    memory_limit: str | None = None
+    temp_dir: str | None = None
+    min_piece_count: int = 1
+    checkpoint: str | None = None
 
 
 class _Trained(NamedTuple):
     tokenizer: bytepair.Tokenizer
-    corpus_bytes: int
+    corpus_bytes: int | None
     pieces: int
     bytes_per_token: float | None
     count_seconds: float
@@ -103,7 +117,7 @@ def train(
         typer.Argument(
             metavar="CORPUS",
             help="Files (text, .jsonl, .parquet, .arrow, each also .gz, .bz2, .xz, .zst), globs, "
-            "directories, counts made by `pieces`, or a dash.",
+            "directories, URLs, counts made by `pieces`, or a dash.",
         ),
     ],
     vocab_size: Annotated[
@@ -177,6 +191,16 @@ def train(
             help="A tokenizer to go on from: its ids and merges, pattern and special tokens stay.",
         ),
     ] = None,
+    memory_limit: MemoryLimit = None,
+    temp_dir: TempDir = None,
+    min_piece_count: MinPieceCount = 1,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep counts and merges here; the same command goes on from there.",
+        ),
+    ] = None,
     format: Annotated[
         str | None,
         typer.Option(
@@ -210,6 +234,10 @@ def train(
         text_field,
         errors.value,
         start,
+        memory_limit,
+        temp_dir,
+        min_piece_count,
+        checkpoint,
     )
     check_format(format, "--format")
     _rehearse(options, output, format)
@@ -225,9 +253,11 @@ def train(
         print(_readable_summary(trained, len(inputs), output, format), file=stream)
 
 
-def _learn(counts: bytepair.PieceCounts, options: _Options, meter: Meter) -> bytepair.Tokenizer:
+def _learn(
+    corpus: bytepair.PieceCounts | Sequence[str], options: _Options, meter: Meter
+) -> bytepair.Tokenizer:
     return bytepair.train(
-        counts,
+        corpus,
         options.vocab_size,
         special_tokens=options.special,
         pattern=options.pattern,
@@ -237,24 +267,32 @@ def _learn(counts: bytepair.PieceCounts, options: _Options, meter: Meter) -> byt
         max_token_bytes=options.max_token_bytes,
         base=options.base,
         report=True,
+        text_field=options.text_field,
+        errors=options.errors,
+        memory_limit=options.memory_limit,
+        temp_dir=options.temp_dir,
+        min_piece_count=options.min_piece_count,
+        checkpoint=options.checkpoint,
+        threads=options.threads,
         progress=meter.hear,
     )
 
 
-def _count(
-    corpus: Sequence[Path], options: _Options, meter: Meter | None = None
-) -> bytepair.PieceCounts:
-    """The pieces of files, or of nothing where there are none."""
+def _corpus(paths: Sequence[str], options: _Options) -> bytepair.PieceCounts | Sequence[str]:
+    """What training reads: the files, or the counts that some of them hold added up."""
+    if paths and not any(map(is_counts_file, paths)):
+        return paths
     base = options.base
     return count_all(
-        corpus,
+        paths,
         pattern=options.pattern if base is None else base.pattern,
         special_tokens=options.special,
         text_field=options.text_field,
         errors=options.errors,
         threads=options.threads,
-        progress=None if meter is None else meter.hear,
         keep_order=options.tie_break == "first_seen",
+        memory_limit=options.memory_limit,
+        temp_dir=options.temp_dir,
     )
 
 
@@ -263,10 +301,11 @@ def _rehearse(options: _Options, output: str, format: str | None) -> None:
     with tempfile.TemporaryDirectory(prefix="bytepair-") as folder:
         written = Path(folder, "rehearsal")
         try:
-            counts = _count([], options)
+            options = options._replace(checkpoint=None)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TrainingWarning)
-                _learn(counts, options, Meter("", quiet=True)).save(written, format=format)
+                tokenizer = _learn(_corpus([], options), options, Meter("", quiet=True))
+                tokenizer.save(written, format=format)
         except (ArgumentError, PatternError) as error:
             raise Usage(str(error)) from None
         if output == STDOUT:
@@ -281,25 +320,24 @@ def _rehearse(options: _Options, output: str, format: str | None) -> None:
 def _train(inputs: Sequence[Input], options: _Options, *, quiet: bool) -> _Trained:
     with ExitStack() as stack:
         files = [stack.enter_context(on_disk(input)) for input in inputs]
-        paths = [Path(file.path) for file in files]
+        paths = [file.path for file in files]
+        stack.enter_context(_named_as_given(files))
+        meter = stack.enter_context(Meter("counting", quiet=quiet))
+        caught = stack.enter_context(warnings.catch_warnings(record=True))
+        warnings.simplefilter("always", TrainingWarning)
         began = time.perf_counter()
-        with Meter("counting", quiet=quiet) as meter, _named_as_given(files):
-            counts = _count(paths, options, meter)
-        counted = time.perf_counter()
-        with (
-            Meter("learning", quiet=quiet, unit="merges") as meter,
-            warnings.catch_warnings(record=True) as caught,
-        ):
-            warnings.simplefilter("always", TrainingWarning)
-            tokenizer = _learn(counts, options, meter)
-        learned = time.perf_counter()
+        corpus = _corpus(paths, options)
+        counted = time.perf_counter() - began
+        tokenizer = _learn(corpus, options, meter)
+        report = tokenizer.training_report
+        sizes = [file.size for file in files]
         return _Trained(
             tokenizer,
-            sum(path.stat().st_size for path in paths),
-            len(counts),
-            _bytes_per_token(tokenizer, paths[0]) if _is_text(paths) else _overall(tokenizer),
-            counted - began,
-            learned - counted,
+            None if None in sizes else sum(size for size in sizes if size is not None),
+            report.pieces if report else 0,
+            _bytes_per_token(tokenizer, paths[0]) if _is_text(paths[0]) else _overall(tokenizer),
+            counted + (report.count_seconds if report else 0.0),
+            report.learn_seconds if report else 0.0,
             [str(warning.message) for warning in caught],
         )
 
@@ -317,16 +355,16 @@ def _named_as_given(files: Sequence[Input]) -> Iterator[None]:
         raise Failure(message) from None
 
 
-def _bytes_per_token(tokenizer: bytepair.Tokenizer, path: Path) -> float | None:
+def _bytes_per_token(tokenizer: bytepair.Tokenizer, path: str) -> float | None:
     """How many bytes a token stands for, on the beginning of the corpus."""
-    with path.open("rb") as file:
+    with open(path, "rb") as file:
         text = file.read(_SAMPLE).decode(errors="ignore")
     tokens = tokenizer.count(text)
     return len(text.encode()) / tokens if tokens else None
 
 
-def _is_text(paths: Sequence[Path]) -> bool:
-    return not kind(str(paths[0])) and not packing(str(paths[0]))
+def _is_text(path: str) -> bool:
+    return not kind(path) and not packing(path) and not is_url(path)
 
 
 def _overall(tokenizer: bytepair.Tokenizer) -> float | None:
@@ -377,19 +415,19 @@ def _summary(trained: _Trained, output: str, format: str | None) -> dict[str, An
 def _readable_summary(trained: _Trained, files: int, output: str, format: str | None) -> str:
     tokenizer = trained.tokenizer
     size = trained.corpus_bytes
-    rate = show.quantity(size / max(trained.count_seconds, 1e-9), "bytes")
+    rate = "" if size is None else show.quantity(size / max(trained.count_seconds, 1e-9), "bytes")
     special = len(tokenizer.special_tokens)
     rows = [
         ("tokens", f"{tokenizer.vocab_size:,} (256 bytes, {special} special, "
          f"{len(tokenizer.merges):,} merges)"),
-        ("corpus", f"{show.quantity(size, 'bytes')} in {files:,} file{'s'[: files != 1]}, "
-         f"{trained.pieces:,} different pieces"),
-        ("time", f"counting {trained.count_seconds:.2f} s ({rate}/s), "
+        ("corpus", (f"{show.quantity(size, 'bytes')} in " if size is not None else "")
+         + f"{files:,} file{'s'[: files != 1]}, {trained.pieces:,} different pieces"),
+        ("time", f"counting {trained.count_seconds:.2f} s{rate and f' ({rate}/s)'}, "
          f"learning {trained.learn_seconds:.2f} s"),
         ("longest", show.tokens(_longest(tokenizer))),
     ]  # fmt: skip
     if trained.bytes_per_token is not None:
-        sample = show.quantity(min(size, _SAMPLE), "bytes")
+        sample = show.quantity(min(size or _SAMPLE, _SAMPLE), "bytes")
         ratio = f"{trained.bytes_per_token:.2f} on the first {sample} of the corpus"
         rows.insert(2, ("bytes/token", ratio))
     if output != STDOUT:

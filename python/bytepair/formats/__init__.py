@@ -14,7 +14,19 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from bytepair._parts import SpecialTokens
 from bytepair.errors import ArgumentError, FormatError
-from bytepair.formats import _files, gpt2, huggingface, minbpe, native, reference, tekken, tiktoken
+from bytepair.formats import (
+    _files,
+    cs336,
+    gguf,
+    gpt2,
+    huggingface,
+    minbpe,
+    native,
+    reference,
+    sentencepiece,
+    tekken,
+    tiktoken,
+)
 from bytepair.patterns import Pattern
 from bytepair.tokenizer import Tokenizer
 
@@ -51,7 +63,18 @@ class Format(Protocol):
 
 FORMATS: dict[str, Format] = {
     module.NAME: module
-    for module in (native, huggingface, gpt2, tiktoken, tekken, minbpe, reference)
+    for module in (
+        native,
+        huggingface,
+        gpt2,
+        sentencepiece,
+        gguf,
+        tiktoken,
+        tekken,
+        minbpe,
+        reference,
+        cs336,
+    )
 }
 """The formats by name; `detect` asks them in this order."""
 
@@ -59,8 +82,8 @@ FORMATS: dict[str, Format] = {
 def names() -> list[str]:
     """The names of the formats.
 
-    >>> names()
-    ['native', 'huggingface', 'gpt2', 'tiktoken', 'tekken', 'minbpe', 'reference']
+    >>> names()[:5]
+    ['native', 'huggingface', 'gpt2', 'sentencepiece', 'gguf']
     """
     return list(FORMATS)
 
@@ -103,7 +126,13 @@ def load(
         if option not in found.OPTIONS:
             message = f"{os.fspath(path)}: {option} is given, but the format {found.NAME!r} says it"
             raise ArgumentError(message)
-    return found.load(os.fspath(path), **given)
+    try:
+        return found.load(os.fspath(path), **given)
+    except UnicodeEncodeError as error:
+        message = (
+            f"{os.fspath(path)}: {error.object!r:.80} has half a surrogate pair, so is no text"
+        )
+        raise FormatError(message) from error
 
 
 def save(tokenizer: Tokenizer, path: str | os.PathLike[str], *, format: str | None = None) -> None:

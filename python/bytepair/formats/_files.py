@@ -16,20 +16,36 @@ from typing import Any, BinaryIO
 from bytepair import _core
 from bytepair.errors import FormatError
 
+MOST_TEXT = 1 << 30
+"""The bytes of a text file, at most: the largest known has a thirtieth of it."""
+
 
 def read_text(path: str) -> str:
     """The text of a UTF-8 file, line ends as they are.
 
-    Raises `FormatError` with the byte offset when it is not UTF-8, `OSError` when it cannot be
-    read.
+    Raises `FormatError` with the byte offset when it is not UTF-8, or when it has more than
+    `MOST_TEXT` bytes; `OSError` when it cannot be read.
     """
-    with open(path, "rb") as file:
-        content = file.read()
+    return text_of(read_bytes(path, MOST_TEXT), path)
+
+
+def text_of(content: bytes, path: str) -> str:
+    """The text that the content of a file is; see `read_text`."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"{path}: byte {error.start} is not valid UTF-8; the file is damaged or no text"
         raise FormatError(message) from error
+
+
+def read_bytes(path: str, most: int) -> bytes:
+    """The content of a file of at most `most` bytes. Raises `FormatError` when it has more."""
+    with open(path, "rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        message = f"{path}: has more than {most} bytes, which no file of this format has"
+        raise FormatError(message)
+    return content
 
 
 def head(path: str, size: int = 4096) -> bytes:
@@ -50,8 +66,14 @@ def parse_json(text: str, source: str) -> Any:
     """The value of a JSON text; `source` names it in errors. An object may not name a key twice."""
     try:
         return json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, source))
+    except FormatError:
+        raise
     except json.JSONDecodeError as error:
         message = f"{source}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
+        raise FormatError(message) from error
+    except ValueError as error:
+        # Python refuses to read a number of thousands of digits.
+        message = f"{source}: not JSON that a tokenizer has ({error})"
         raise FormatError(message) from error
     except RecursionError as error:
         message = f"{source}: nested too deeply to be a tokenizer"

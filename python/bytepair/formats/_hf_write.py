@@ -16,14 +16,17 @@ from typing import Any
 
 from bytepair import _core
 from bytepair.errors import FormatError
+from bytepair.formats import _hf_write_flow
+from bytepair.formats._hf_config import config as config
+from bytepair.formats._hf_config import post_processor
+from bytepair.formats._hf_flow import SPACE
+from bytepair.formats._hf_write_flow import WAY_OUT
 from bytepair.formats.gpt2 import spell
 from bytepair.patterns import regex
 from bytepair.tokenizer import Tokenizer
 
 MOST_HOLES = 1 << 16
 """Ids without a token, at most: each is a line in the file."""
-
-WAY_OUT = "save in the native format instead"
 
 # Case folding that was compared over all of Unicode; another may join or part characters.
 _FOLDED = ("(?i:'s|'t|'re|'ve|'m|'ll|'d)", "(?i:[sdmt]|ll|ve|re)")
@@ -75,16 +78,6 @@ def _placeholder(id: int) -> str:
     return f"<|unassigned_{id}|>"
 
 
-def config() -> str:
-    """The text of `tokenizer_config.json`: what transformers needs to read the other file as is."""
-    values = {
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "clean_up_tokenization_spaces": False,
-        "model_input_names": ["input_ids", "attention_mask"],
-    }
-    return json.dumps(values, indent=2) + "\n"
-
-
 def dumps(tokenizer: Tokenizer) -> str:
     """The text of `tokenizer.json`.
 
@@ -94,18 +87,24 @@ def dumps(tokenizer: Tokenizer) -> str:
         name, id = next(iter(tokenizer._special_aliases.items()))
         message = f"id {id} has a second name, {name!r}; tokenizers knows one of each; {WAY_OUT}"
         raise FormatError(message)
-    vocab, added = _vocab(tokenizer)
+    if tokenizer._model.symbols is not None:
+        return _characters(tokenizer)
+    entries = {id: spell(token) for id, token in tokenizer._model.items()}
+    vocab, added = _vocab(tokenizer, entries)
     merges, whole = _merges(tokenizer)
+    steps, prefix = _hf_write_flow.without_prefix(_hf_write_flow.steps_of(tokenizer))
+    if tokenizer.drops_space:
+        message = f"the decoder of a byte-level file cannot leave out a space; {WAY_OUT}"
+        raise FormatError(message)
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False}
-    normalizer = tokenizer.normalizer
     values = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
         "added_tokens": added,
-        "normalizer": None if normalizer is None else {"type": normalizer},
-        "pre_tokenizer": _pre_tokenizer(tokenizer, byte_level),
-        "post_processor": {**byte_level, "use_regex": False},
+        "normalizer": _hf_write_flow.normalizer(steps),
+        "pre_tokenizer": _pre_tokenizer(tokenizer, byte_level, prefix=prefix),
+        "post_processor": post_processor(tokenizer, {**byte_level, "use_regex": False}),
         "decoder": {**byte_level, "use_regex": False},
         "model": {
             "type": "BPE",
@@ -120,6 +119,10 @@ def dumps(tokenizer: Tokenizer) -> str:
             "merges": merges,
         },
     }
+    return _text(values)
+
+
+def _text(values: dict[str, Any]) -> str:
     # A line for each part: indenting every merge would take ten times as long.
     parts = (
         f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
@@ -128,12 +131,70 @@ def dumps(tokenizer: Tokenizer) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def _pre_tokenizer(tokenizer: Tokenizer, byte_level: dict[str, Any]) -> dict[str, Any]:
+def _characters(tokenizer: Tokenizer) -> str:
+    """The text of a file whose merging begins with characters."""
+    symbols = tokenizer._model.symbols or {}
+    spaced = _hf_write_flow.is_spaced(tokenizer)
+    of_bytes = {id: byte for byte, id in enumerate(symbols.get("byte_ids", ()))}
+    entries = {}
+    for id, token in tokenizer._model.items():
+        if id in of_bytes:
+            entries[id] = f"<0x{of_bytes[id]:02X}>"
+        else:
+            text = token.decode()
+            entries[id] = text.replace(" ", SPACE) if spaced else text
+    if symbols.get("frozen"):
+        message = (
+            "the tokenizer has tokens that are found in text after it is normalized "
+            f"(user-defined ones, as {entries[symbols['frozen'][0]]!r:.80}); {WAY_OUT}"
+        )
+        raise FormatError(message)
+    vocab, added = _vocab(tokenizer, entries)
+    text_of = dict(entries)
+    ids = {token: id for id, token in tokenizer._model.items() if id not in of_bytes}
+    unknown = tokenizer._special_names.get("<unk>")
+    if "unknown" in symbols:
+        names = {id: name for name, id in tokenizer._special_names.items()}
+        unknown = symbols["unknown"]
+        text_of.update(names)
+    flow = _hf_write_flow.characters(tokenizer)
+    return _text(
+        {
+            "version": "1.0",
+            "truncation": None,
+            "padding": None,
+            "added_tokens": added,
+            "normalizer": flow["normalizer"],
+            "pre_tokenizer": flow["pre_tokenizer"],
+            "post_processor": post_processor(tokenizer, None),
+            "decoder": flow["decoder"],
+            "model": {
+                "type": "BPE",
+                "dropout": None,
+                "unk_token": None if unknown is None else text_of.get(unknown, "<unk>"),
+                "continuing_subword_prefix": None,
+                "end_of_word_suffix": None,
+                "fuse_unk": symbols.get("fuse_unknown", True),
+                "byte_fallback": bool(of_bytes),
+                "ignore_merges": False,
+                "vocab": vocab,
+                "merges": [
+                    [text_of[ids[left]], text_of[ids[right]]]
+                    for left, right in tokenizer._model.merges()
+                ],
+            },
+        }
+    )
+
+
+def _pre_tokenizer(
+    tokenizer: Tokenizer, byte_level: dict[str, Any], *, prefix: bool
+) -> dict[str, Any]:
     name = _core.pattern_name(tokenizer._pattern)
     # Of a named pattern the spelling that every engine reads alike.
     pattern = tokenizer._pattern if name is None else regex(name)
     if name == "gpt2":
-        return {**byte_level, "use_regex": True}
+        return {**byte_level, "add_prefix_space": prefix, "use_regex": True}
     texts = [pattern] if isinstance(pattern, str) else list(pattern or [])
     steps: list[dict[str, Any]] = []
     for text in texts:
@@ -143,18 +204,24 @@ def _pre_tokenizer(tokenizer: Tokenizer, byte_level: dict[str, Any]) -> dict[str
             raise FormatError(message)
         cut = {"pattern": {"Regex": text}, "behavior": "Isolated", "invert": False}
         steps.append({"type": "Split", **cut})
-    last = {**byte_level, "use_regex": False}
+    if prefix and steps:
+        message = f"only GPT-2's pattern, or none, can follow a space put in front; {WAY_OUT}"
+        raise FormatError(message)
+    last = {**byte_level, "add_prefix_space": prefix, "use_regex": False}
     return {"type": "Sequence", "pretokenizers": [*steps, last]} if steps else last
 
 
-def _vocab(tokenizer: Tokenizer) -> tuple[dict[str, int], list[dict[str, Any]]]:
-    """The vocab of the model by id, without a hole, and the added tokens after it."""
-    entries: dict[int, str] = {}
+def _vocab(
+    tokenizer: Tokenizer, entries: dict[int, str]
+) -> tuple[dict[str, int], list[dict[str, Any]]]:
+    """The vocab of the model by id, without a hole, and the added tokens after it.
+
+    `entries` are the tokens of the model as the file spells them; special tokens join them.
+    """
     owner: dict[str, int] = {}
-    for id, token in tokenizer._model.items():
-        entries[id] = spell(token)
-        if owner.setdefault(entries[id], id) != id:
-            message = f"{token!r} has the ids {owner[entries[id]]} and {id}; {WAY_OUT}"
+    for id, text in entries.items():
+        if owner.setdefault(text, id) != id:
+            message = f"{text!r} has the ids {owner[text]} and {id}; {WAY_OUT}"
             raise FormatError(message)
     inside = max(entries, default=-1) + 1
     named = {id: (name, True) for name, id in tokenizer._special_names.items()}
@@ -182,7 +249,8 @@ def _vocab(tokenizer: Tokenizer) -> tuple[dict[str, int], list[dict[str, Any]]]:
         if id < inside and entries.setdefault(id, name) != name:
             message = f"{name!r} (id {id}) is a token of other spelling too; {WAY_OUT}"
             raise FormatError(message)
-        flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+        left, right, word = tokenizer._token_flags.get(name, (False, False, False))
+        flags = {"single_word": word, "lstrip": left, "rstrip": right, "normalized": False}
         added.append({"id": id, "content": name, **flags, "special": special})
     return {text: id for id, text in sorted(entries.items())}, added
 

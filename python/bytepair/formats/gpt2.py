@@ -16,6 +16,7 @@ from typing import Any
 
 from bytepair.errors import BytepairError, FormatError
 from bytepair.formats import _files
+from bytepair.formats._holds import refuse_more
 from bytepair.tokenizer import Tokenizer
 
 NAME = "gpt2"
@@ -92,7 +93,7 @@ def load(path: str) -> Tokenizer:
 
 def save(tokenizer: Tokenizer, path: str) -> None:
     """Write a tokenizer to a directory, which is made if it is not there."""
-    _check(tokenizer)
+    check(tokenizer)
     os.makedirs(path, exist_ok=True)
     save_files(tokenizer, *(os.path.join(path, name) for name in PAIRS[0]))
 
@@ -125,7 +126,7 @@ def save_files(
     merges_path: str | os.PathLike[str],
 ) -> None:
     """Write the two files; see `Tokenizer.save_files`."""
-    _check(tokenizer)
+    check(tokenizer)
     entries = {spell(token): id for id, token in tokenizer._model.items()}
     for name, id in tokenizer.special_tokens.items():
         if entries.setdefault(name, id) != id:
@@ -143,12 +144,13 @@ def save_files(
     _files.write_whole(os.fspath(merges_path), f"{HEADER}\n{merges}")
 
 
-def _check(tokenizer: Tokenizer) -> None:
+def check(tokenizer: Tokenizer) -> None:
     """Refuse what the two files cannot hold."""
     way_out = "save in the native format instead"
     if tokenizer.pattern != "gpt2":
         message = f"GPT-2's files imply GPT-2's pattern, not {tokenizer.pattern!r}; {way_out}"
         raise FormatError(message)
+    refuse_more(tokenizer, "GPT-2's files")
     if tokenizer.added_tokens or tokenizer.normalizer or tokenizer._special_aliases:
         message = (
             "GPT-2's files cannot hold added tokens, a normalizer or two names for one token; "

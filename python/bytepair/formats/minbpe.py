@@ -20,6 +20,7 @@ from __future__ import annotations
 from bytepair import _core
 from bytepair.errors import BytepairError, FormatError
 from bytepair.formats import _files
+from bytepair.formats._holds import refuse_more
 from bytepair.patterns import regex
 from bytepair.tokenizer import Tokenizer
 
@@ -109,6 +110,7 @@ def save(tokenizer: Tokenizer, path: str) -> None:
 
 def dumps(tokenizer: Tokenizer) -> str:
     """The text of a file."""
+    refuse_more(tokenizer, "a minbpe model")
     model = tokenizer._model
     merges = model.merges()
     made = [bytes([byte]) for byte in range(256)] + [left + right for left, right in merges]

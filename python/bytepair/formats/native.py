@@ -24,9 +24,13 @@ In: a tokenizer, or such a file. Out: the other. Every token and every merge has
 
 A token is written as text where its bytes are UTF-8, and a byte that is not as `\xNN`; control
 characters likewise, and a backslash is doubled. (JSON then doubles the backslashes once more.)
-`merges` is null where the merge rule is `"ranks"`: they follow from the ids. A tokenizer with added
-tokens has the key `added_tokens` besides, after `special_aliases`. A key that a release does not
-know it refuses.
+`merges` is null where the merge rule is `"ranks"`: they follow from the ids. `normalizer` is null,
+a name or a list of steps. Some keys are there only where they say something: `added_tokens`;
+`token_flags` (name → [takes white space before it, behind it, is a word of its own]);
+`drops_space`; and `symbols`, where merging begins with characters: `byte_ids` (the 256 tokens that
+stand for bytes) or `unknown` and `fuse_unknown`, `frozen` (ids of tokens that are never merged),
+and under `"ranks"` `ranks`, a list of [id, rank]; and `conventions`, as `Tokenizer.conventions` has
+them. A key that a release does not know it refuses.
 """
 
 from __future__ import annotations
@@ -36,6 +40,7 @@ import re
 from typing import Any
 
 from bytepair import _core
+from bytepair.conventions import check as check_conventions
 from bytepair.errors import ArgumentError, BytepairError, FormatError
 from bytepair.formats import _files
 from bytepair.tokenizer import Tokenizer
@@ -55,8 +60,27 @@ _KEYS = (
     "special_tokens",
     "special_aliases",
     "added_tokens",
+    "token_flags",
+    "drops_space",
+    "symbols",
+    "conventions",
     "vocab",
     "merges",
+)
+_OPTIONAL: dict[str, Any] = {
+    "added_tokens": {},
+    "token_flags": {},
+    "drops_space": False,
+    "symbols": None,
+    "conventions": {},
+}
+"""Keys that are left out where they have this value."""
+_TYPES = (
+    ("ignore_merges", bool),
+    ("drops_space", bool),
+    ("vocab", list),
+    ("special_tokens", dict),
+    ("token_flags", dict),
 )
 _ESCAPE = re.compile(rb"\\(?:x([0-9a-f]{2})|(\\)|)")
 _HIDDEN = re.compile("[\\\\\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -93,6 +117,13 @@ def dumps(tokenizer: Tokenizer) -> str:
     merges = None
     if not model.by_rank:
         merges = [[escape(left), escape(right)] for left, right in model.merges()]
+    optional: dict[str, Any] = {
+        "added_tokens": tokenizer.added_tokens,
+        "token_flags": {name: list(flags) for name, flags in tokenizer._token_flags.items()},
+        "drops_space": tokenizer.drops_space,
+        "symbols": model.symbols,
+        "conventions": tokenizer.conventions,
+    }
     values: dict[str, Any] = {
         "format": "bytepair",
         "version": VERSION,
@@ -103,7 +134,7 @@ def dumps(tokenizer: Tokenizer) -> str:
         "ignore_merges": model.whole_pieces,
         "special_tokens": tokenizer._special_names,
         "special_aliases": tokenizer._special_aliases,
-        **({"added_tokens": tokenizer.added_tokens} if tokenizer.added_tokens else {}),
+        **{key: value for key, value in optional.items() if value != _OPTIONAL[key]},
         "vocab": [[id, escape(token)] for id, token in model.items()],
         "merges": merges,
     }
@@ -175,7 +206,7 @@ def _build(data: Any, source: str) -> Tokenizer:
         vocab[id] = _token(text, f"{source}: vocab entry {at}")
     try:
         model = _model(values, vocab, source)
-        return Tokenizer._assemble(
+        tokenizer = Tokenizer._assemble(
             model,
             _ids(values, "special_tokens", source),
             pattern=values["pattern"],
@@ -183,12 +214,17 @@ def _build(data: Any, source: str) -> Tokenizer:
             aliases=_ids(values, "special_aliases", source),
             added_tokens=_ids(values, "added_tokens", source),
             normalizer=values["normalizer"],
+            drops_space=values["drops_space"],
+            token_flags=_flags(values["token_flags"], source),
+            conventions=values["conventions"],
         )
+        check_conventions(tokenizer, values["conventions"])
     except FormatError:
         raise
-    except (BytepairError, TypeError) as error:
+    except (BytepairError, TypeError, ValueError, OverflowError) as error:
         message = f"{source}: {error}"
         raise FormatError(message) from error
+    return tokenizer
 
 
 def _check(data: Any, source: str) -> dict[str, Any]:
@@ -203,7 +239,7 @@ def _check(data: Any, source: str) -> dict[str, Any]:
             f"which reads version {VERSION}; upgrade bytepair"
         )
         raise FormatError(message)
-    values: dict[str, Any] = {"added_tokens": {}, **data}
+    values: dict[str, Any] = {**_OPTIONAL, **data}
     for key in _KEYS:
         if key not in values:
             message = f"{source}: the key {key!r} is missing"
@@ -212,10 +248,7 @@ def _check(data: Any, source: str) -> dict[str, Any]:
     if unknown:
         message = f"{source}: the key {unknown[0]!r} is not known, so the ids might differ"
         raise FormatError(message)
-    if values["normalizer"] not in (None, "NFC"):
-        message = f"{source}: the normalizer {values['normalizer']!r} is not supported"
-        raise FormatError(message)
-    for key, type_ in (("ignore_merges", bool), ("vocab", list), ("special_tokens", dict)):
+    for key, type_ in _TYPES:
         if not isinstance(values[key], type_):
             message = f"{source}: {key!r} must be a {type_.__name__}"
             raise FormatError(message)
@@ -227,17 +260,56 @@ def _check(data: Any, source: str) -> dict[str, Any]:
 
 def _model(values: dict[str, Any], vocab: dict[int, bytes], source: str) -> _core.Model:
     rule, merges = values["merge_rule"], values["merges"]
+    symbols = values["symbols"]
+    if symbols is not None:
+        return _character_model(values, vocab, source)
     if rule == "ranks" and merges is None:
         return _core.Model.from_ranks(vocab)
     if rule != "pairs" or not isinstance(merges, list):
         message = f"merge_rule is {rule!r} with merges {type(merges).__name__}"
         raise ArgumentError(message + '; it is "pairs" with a list, or "ranks" with null')
+    pairs = _merges(merges, source)
+    return _core.Model.from_merges(vocab, pairs, whole_pieces=values["ignore_merges"])
+
+
+def _merges(merges: list[Any], source: str) -> list[tuple[bytes, bytes]]:
     pairs = []
     for at, entry in enumerate(merges):
         place = f"{source}: merge {at}"
         left, right = _pair(entry, str, str, place)
         pairs.append((_token(left, place), _token(right, place)))
-    return _core.Model.from_merges(vocab, pairs, whole_pieces=values["ignore_merges"])
+    return pairs
+
+
+def _character_model(values: dict[str, Any], vocab: dict[int, bytes], source: str) -> _core.Model:
+    """A model whose merging begins with characters."""
+    symbols, merges = values["symbols"], values["merges"]
+    known = {"byte_ids", "unknown", "fuse_unknown", "frozen", "ranks"}
+    if not isinstance(symbols, dict) or not symbols.keys() <= known or values["ignore_merges"]:
+        message = f"{source}: 'symbols' must be an object of {sorted(known)}, without ignore_merges"
+        raise FormatError(message)
+    ranked = values["merge_rule"] == "ranks"
+    if ranked != (merges is None) or ranked != isinstance(symbols.get("ranks"), list):
+        message = f"{source}: 'symbols' has 'ranks', or there are 'merges', as 'merge_rule' says"
+        raise FormatError(message)
+    pairs = None if merges is None else _merges(merges, source)
+    if ranked:
+        numbered = enumerate(symbols["ranks"])
+        ranks = [_pair(rank, int, int, f"{source}: rank {at}") for at, rank in numbered]
+        symbols = {**symbols, "ranks": ranks}
+    return _core.Model.from_symbols(vocab, merges=pairs, **symbols)
+
+
+def _flags(values: dict[str, Any], source: str) -> dict[str, tuple[bool, bool, bool]]:
+    flags = {}
+    for name, value in values.items():
+        match value:
+            case [bool(left), bool(right), bool(word)]:
+                flags[name] = (left, right, word)
+            case _:
+                message = f"{source}: token_flags: {name!r:.80} has {value!r:.80}, not three bools"
+                raise FormatError(message)
+    return flags
 
 
 def _pair(entry: Any, first: type, second: type, place: str) -> tuple[Any, Any]:

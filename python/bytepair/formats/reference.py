@@ -11,6 +11,7 @@ import re
 
 from bytepair.errors import BytepairError, FormatError
 from bytepair.formats import _files
+from bytepair.formats._holds import refuse_more
 from bytepair.formats.gpt2 import spell, unspell
 from bytepair.tokenizer import Tokenizer
 
@@ -83,6 +84,7 @@ def load(path: str) -> Tokenizer:
 
 def save(tokenizer: Tokenizer, path: str) -> None:
     """Write a tokenizer. Raises `FormatError` when the format cannot hold it, and says why."""
+    refuse_more(tokenizer, "a file of bytepair.reference")
     model = tokenizer._model
     pattern = tokenizer.pattern
     for what, value in (

@@ -20,6 +20,7 @@ from bytepair import _core
 from bytepair._parts import SpecialTokens
 from bytepair.errors import ArgumentError, BytepairError, FormatError
 from bytepair.formats import _files
+from bytepair.formats._holds import refuse_more
 from bytepair.patterns import Pattern
 from bytepair.tokenizer import Tokenizer
 
@@ -99,6 +100,7 @@ def ranks(tokenizer: Tokenizer) -> dict[bytes, int]:
     >>> ranks(get_encoding("cl100k_base"))[b" the"]
     279
     """
+    refuse_more(tokenizer, "a rank table")
     way_out = "save in the native or the huggingface format instead"
     for what, value in (
         ("added tokens", tokenizer.added_tokens),

@@ -11,6 +11,7 @@ fast half of the package: it is the definition the fast half is tested against. 
 6. `tokenizer`: encode, decode, save, load
 7. `stream`: encoding text that arrives in parts
 8. `simple`: a character-level tokenizer and what its simplicity costs
+9. `characters`: merging that begins with characters and falls back to bytes
 
 ``python -m bytepair.reference`` shows all of it at work; ``--lang zh`` does so in Chinese.
 
@@ -23,6 +24,7 @@ fast half of the package: it is the definition the fast half is tested against. 
 """
 
 from .bytemap import bytes_to_unicode
+from .characters import merge_characters, ranks_of_pairs, ranks_of_scores
 from .dropout import chances, merge_with_dropout
 from .merge import merge_by_pairs, merge_by_ranks, merge_word
 from .pretokenize import CL100K, GPT2, O200K, PATTERNS, pretokenize
@@ -50,9 +52,12 @@ __all__ = [
     "learn_merges_slowly",
     "merge_by_pairs",
     "merge_by_ranks",
+    "merge_characters",
     "merge_with_dropout",
     "merge_word",
     "pretokenize",
+    "ranks_of_pairs",
+    "ranks_of_scores",
     "split_on_special_tokens",
     "stream_pieces",
     "train_bpe",

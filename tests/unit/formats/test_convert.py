@@ -20,7 +20,7 @@ def sources(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("format", formats.names())
+@pytest.mark.parametrize("format", [name for name in formats.names() if name != "sentencepiece"])
 def test_there_and_back(format, sources, tmp_path):
     source = sources / ("first.json" if format == "tekken" else "last.json")
     there = tmp_path / ("folder" if format in ("gpt2", "huggingface") else "file.json")

@@ -16,22 +16,9 @@ from bytepair import Tokenizer, formats
 from bytepair.errors import FormatError
 from bytepair.formats import huggingface
 from bytepair.formats.gpt2 import BYTE_TO_CHARACTER, spell
+from model_texts import NASTY
 
 MODELS = ["gpt2", "llama3", "deepseek_v3", "qwen3"]
-NASTY = [
-    "",
-    " ",
-    "\n",
-    "It's 12345 — naïve café 日本語\r\n\n  \t two  spaces",
-    "e\u0301 a\u0323\u0307 \u1100\u1161\u11a8 \u212b \ufb01 \u2126\u0301 \u0958",
-    "0123456789" * 9 + " 1,234.5678 ٣٤٥ Ⅷ ½ ①",
-    "\x00\x01\x7f\x80\x85\xa0\xad\ufeff\ufffd\U0010ffff",
-    "👩‍👩‍👧 🏳️‍🌈 👍🏽 ẞ ǅ İ ſ K 'ſ don'T I'LL",
-    " " * 300 + "x" + "\n" * 50 + "=" * 200 + "a" * 500,
-    "<|endoftext|><|im_start|>user<think>\n</think><tool_call><｜tool▁sep｜><｜User｜>x<|eot_id|>",
-    "<|endoftext|<|endoftext|>|> <think <think></think",
-    "カタカナひらがな漢字123abc, .x _y @z",
-]
 
 
 def theirs_of(text: str) -> tokenizers.Tokenizer:
@@ -143,11 +130,6 @@ def test_what_real_models_are(model):
     assert (llama.pattern, llama.ignore_merges) == ("llama3", True)
 
 
-def test_sentencepiece_style_is_refused_by_name(shared):
-    with pytest.raises(FormatError, match=r"gemma3.*tokenizer\.json: the model's byte_fallback"):
-        Tokenizer.load(shared / "data" / "vocabs" / "hf" / "gemma3")
-
-
 @settings(max_examples=30)
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=60), st.data())
 def test_nfc_in_any_chunks(model, text, data):
@@ -243,7 +225,7 @@ def plain(**options) -> Tokenizer:
         (plain(pattern=r"\p{N}{1,3}+|\s"), "does not read as possessive"),
         (plain(pattern=r"(?i:ss)|\s"), "ignores case"),
         (plain(pattern=[r"\d", r"a&&b|[a&&b]"]), "set operation"),
-        (plain(more={300: b"a"}), "b'a' has the ids 97 and 300"),
+        (plain(more={300: b"a"}), "'a' has the ids 97 and 300"),
         (plain(special_tokens={"Ġ": 300}), r"'Ġ' \(id 300\) is spelled like token 32"),
         (plain(special_tokens={"<x>": 10**9}), "ids have no token"),
         (plain(special_tokens={"<|unassigned_256|>": 300}), "the name that id 256 would get"),
@@ -357,10 +339,15 @@ def test_pre_tokenizers(steps, pattern):
         ({"model": {"vocab": {"a": 1, "b": 1}}}, "id 1 is given to 'a' and to 'b'"),
         ({"model": {"vocab": {"": 1}, "merges": []}}, "an empty token"),
         ({"model": {"vocab": {"一": 1, "ä¸Ģ": 2}, "merges": []}}, "have the same bytes"),
-        ({"normalizer": {"type": "Lowercase"}}, "the normalizer 'Lowercase' is not supported"),
+        ({"normalizer": {"type": "StripAccents"}}, "the normalizer 'StripAccents' is not supp"),
+        ({"normalizer": {"type": "Replace", "pattern": {"String": ""}, "content": "a"}}, "Replace"),
+        (
+            {"normalizer": {"type": "Replace", "pattern": {"Regex": r"\w"}, "content": "a"}},
+            r"the normalizer's pattern .* has \\w",
+        ),
         ({"normalizer": 5}, "the normalizer is 5, not an object"),
-        ({"pre_tokenizer": None}, "the pre_tokenizer None is not supported: only byte-level"),
-        ({"pre_tokenizer": {"type": "Metaspace"}}, "the pre_tokenizer 'Metaspace'"),
+        ({"pre_tokenizer": None}, "the decoder 'ByteLevel' is not supported"),
+        ({"pre_tokenizer": {"type": "Metaspace", "replacement": "_"}}, "its replacement is '_'"),
         (
             {
                 "pre_tokenizer": {
@@ -380,7 +367,18 @@ def test_pre_tokenizers(steps, pattern):
             "the pre_tokenizer 'Punctuation' is not supported",
         ),
         ({"pre_tokenizer": {"type": "Sequence"}}, "no list 'pretokenizers'"),
-        ({"pre_tokenizer": BYTE_LEVEL | {"add_prefix_space": True}}, "add_prefix_space"),
+        (
+            {
+                "pre_tokenizer": {
+                    "type": "Sequence",
+                    "pretokenizers": [
+                        split({"String": "a"}),
+                        BYTE_LEVEL | {"add_prefix_space": True},
+                    ],
+                }
+            },
+            "add_prefix_space",
+        ),
         (
             {
                 "pre_tokenizer": {
@@ -404,8 +402,6 @@ def test_pre_tokenizers(steps, pattern):
             {"added_tokens": [added("<x>", 300)]},
             "has id 300 in the file, but tokenizers gives it 258",
         ),
-        ({"added_tokens": [added("<x>", 258, lstrip=True)]}, "'<x>' has lstrip"),
-        ({"added_tokens": [added("<x>", 258, single_word=True)]}, "'<x>' has single_word"),
         ({"added_tokens": [added("<x>", 258), added("<x>", 259)]}, "is listed twice"),
         ({"added_tokens": [added("", 258)]}, "has no id and content"),
         ({"added_tokens": [7]}, "added token 0: 7"),

@@ -6,8 +6,8 @@
 //! and its bytes lie with its ids in the [`Store`], where more than three ids of a short one lie too.
 //! A new piece takes the first place of its line and pushes the older one to the second.
 
-use super::huge;
 use super::store::{self, Store};
+use crate::huge;
 use crate::simd;
 
 /// The longest piece that is its own key, in bytes.
@@ -82,7 +82,7 @@ fn long_key(piece: &[u8]) -> u128 {
     let mix = |hash: u128, word: u64| {
         #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
         let (low, high) = (hash as u64, (hash >> 64) as u64);
-        u128::from(low ^ word) * 0x9E37_79B9_7F4A_7C15_u128 ^ u128::from(high.rotate_left(29))
+        (u128::from(low ^ word) * 0x9E37_79B9_7F4A_7C15) ^ u128::from(high.rotate_left(29))
     };
     let (words, rest) = piece.as_chunks::<8>();
     let hash = words.iter().fold(1, |hash, word| mix(hash, u64::from_le_bytes(*word)));

@@ -85,8 +85,12 @@ fn first_of(bytes: u32) -> u64 {
 
 impl Cuts {
     /// Those of `model`, or nothing if its whole pieces are not what merging gives for them: then
-    /// the ids of a segment depend on whether it is a piece.
+    /// the ids of a segment depend on whether it is a piece. Nothing either where merging begins
+    /// with characters, which [`crate::symbols`] cuts itself.
     pub fn new(model: &Model) -> Option<Self> {
+        if model.symbols().is_some() {
+            return None;
+        }
         let mut cuts = Self { pairs: vec![0; 1 << (BITS - 6)], parts: vec![0; 1 << 10] };
         let (mut heap, mut ids) = (Heap::new(), Vec::new());
         for (_, token) in model.vocab().iter().filter(|(_, token)| !token.is_ascii()) {
@@ -145,8 +149,8 @@ mod tests {
     use proptest::sample::select;
 
     use super::super::memory::Memory;
-    use crate::pretokenize::{Pattern, Pretokenizer};
     use super::*;
+    use crate::pretokenize::{Pattern, Pretokenizer};
     use crate::vocab::Vocab;
 
     const PARTS: &[&str] =
@@ -213,7 +217,9 @@ mod tests {
         let text = " \u{4e2d}\u{56fd}\u{4e2d}\u{4e2d}a\u{e9}".as_bytes();
         let seams = |tokens: &[&[u8]]| {
             let mut cuts = Cuts { pairs: vec![0; 1 << (BITS - 6)], parts: vec![0; 1 << 10] };
-            tokens.iter().for_each(|token| cuts.add(token));
+            for token in tokens {
+                cuts.add(token);
+            }
             [4, 7, 10].map(|at| cuts.is_seam(text, at))
         };
         assert_eq!(seams(&[]), [true; 3]);

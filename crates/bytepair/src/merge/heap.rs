@@ -52,7 +52,7 @@ impl Heap {
         let result = self.load(merges, piece, len);
         if result.is_ok() {
             self.run(merges, limit);
-            let mut at = 0;
+            let mut at = if piece.is_empty() { NONE } else { 0 };
             while at != NONE {
                 let part = self.parts[at as usize];
                 ids.push(part.id);

@@ -5,28 +5,34 @@
 //! merge of lowest rank, the leftmost where it occurs more than once.
 //!
 //! Every engine gives the same ids and they differ in cost only: [`scan`] rescans a flat array and
-//! wins on short pieces; [`heap`] takes O(n log n) and bounds the worst case; [`naive`] is the
-//! definition they are tested against. [`memory`] remembers pieces in [`cache`] and merges those it
-//! does not know; [`cuts`] makes fewer and shorter of them.
+//! wins on short pieces; [`heap`] takes O(n log n) and bounds the worst case; [`join`] gives it a long
+//! piece in blocks; [`naive`] is the definition they are tested against. [`memory`] remembers pieces
+//! in [`cache`] and merges those it does not know; [`cuts`] makes fewer and shorter of them.
 //! [`dropout`] is another thing: merging by chance, where that is asked for.
 
 pub mod cache;
 pub mod cuts;
 pub mod dropout;
 pub mod heap;
-mod huge;
+pub mod join;
 pub mod memory;
 pub mod naive;
 pub mod scan;
 mod store;
 pub mod table;
 
+use std::sync::Arc;
+
 use crate::error::{Error, Result};
+use crate::symbols::{Missing, Order, Symbols};
 use crate::vocab::{Vocab, show};
 pub use table::{Code, Merge, MergeTable, Merges, NO_CODE, NO_RANK};
 
 /// Up to this many bytes a piece goes to the scan, above it to the heap.
 const SCAN_MOST: usize = scan::MOST;
+
+/// Above this many bytes it is merged in blocks.
+const JOIN_LEAST: usize = 2 * join::BLOCK;
 
 /// The longest token of a vocabulary that merges by rank: finding its splits takes time in the
 /// square of its length.
@@ -53,6 +59,8 @@ pub struct Model {
     whole_pieces: bool,
     /// Whether each token is known to be what merging gives for its bytes.
     trained: bool,
+    /// Where merging begins with characters instead of bytes; the other merges are then unused.
+    symbols: Option<Arc<Symbols>>,
 }
 
 impl Model {
@@ -153,7 +161,28 @@ impl Model {
             pairs,
             whole_pieces: true,
             trained: true,
+            symbols: None,
         }
+    }
+
+    /// A model whose merging begins with characters; see [`crate::symbols`].
+    ///
+    /// # Errors
+    /// As [`Symbols::new`].
+    pub fn from_symbols(
+        vocab: Vocab,
+        order: Order,
+        missing: Missing,
+        frozen: Vec<u32>,
+    ) -> Result<Self> {
+        let rule = match order {
+            Order::Pairs(_) => MergeRule::Pairs,
+            Order::Ranks(_) => MergeRule::Ranks,
+        };
+        let (symbols, pairs) = Symbols::new(&vocab, order, missing, frozen)?;
+        let table = MergeTable::with_capacity(0);
+        let model = Self::assemble(vocab, rule, table, pairs, false);
+        Ok(Self { symbols: Some(Arc::new(symbols)), ..model })
     }
 
     fn assemble(
@@ -173,6 +202,7 @@ impl Model {
             pairs,
             whole_pieces,
             trained: false,
+            symbols: None,
         }
     }
 
@@ -194,6 +224,11 @@ impl Model {
     /// Whether each token is known to be what merging gives for its bytes, looked up or not.
     pub(crate) fn is_trained(&self) -> bool {
         self.trained
+    }
+
+    /// What merging begins with, where that is characters and not bytes.
+    pub fn symbols(&self) -> Option<&Symbols> {
+        self.symbols.as_deref()
     }
 
     /// The merges as (left id, right id), in rank order.
@@ -225,10 +260,15 @@ impl Model {
         work: &mut heap::Heap,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
+        if let Some(symbols) = &self.symbols {
+            return symbols.merge(piece, ids);
+        }
         if piece.len() <= SCAN_MOST {
             scan::merge(&self.merges, piece, ids)
-        } else {
+        } else if piece.len() <= JOIN_LEAST {
             work.merge(&self.merges, piece, NO_RANK, ids)
+        } else {
+            join::merge(&self.merges, &self.vocab, piece, join::BLOCK, work, ids)
         }
     }
 }
@@ -239,6 +279,7 @@ impl PartialEq for Model {
             && self.whole_pieces == other.whole_pieces
             && self.pairs == other.pairs
             && self.vocab == other.vocab
+            && self.symbols == other.symbols
     }
 }
 

@@ -5,7 +5,7 @@
 //! overwritten is known to be: places are numbered without end. So the memory is bounded and there
 //! is nothing to free.
 
-use super::huge;
+use crate::huge;
 
 /// The most ids of one piece that are kept.
 pub(super) const IDS_MOST: usize = 64;

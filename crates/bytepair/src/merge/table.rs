@@ -9,8 +9,8 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
-use super::huge;
 use crate::error::{Error, Result};
+use crate::huge;
 
 /// What a pair merges into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

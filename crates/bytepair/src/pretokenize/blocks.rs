@@ -10,9 +10,10 @@
 //! two nearest safe cuts (see [`super::scan::safe_cut`]) around a doubtful place the scanner, which
 //! also is the slow twin, decides. So do it where no safe cut is near, and at the end of the text.
 
-use super::classes::{self, CASELESS, Class, KANA_HAN, LOWER, MARK, NUMBER, SYMBOL, UPPER, WHITE};
-use super::family::{Contraction, Family};
 use super::Seams;
+use super::algebra::after;
+use super::classes::{self, CASELESS, Class, KANA_HAN, LOWER, MARK, NUMBER, SYMBOL, UPPER, WHITE};
+use super::family::Family;
 use super::rules::Rules;
 use super::scan;
 use crate::simd::{HIGH, INSIDE, Level, PLANES, Work};
@@ -22,22 +23,22 @@ const WORDS: usize = 128;
 /// One more word on either side, so that every word has neighbours.
 const LEN: usize = WORDS + 2;
 
-type Plane = [u64; LEN];
+pub(super) type Plane = [u64; LEN];
 
 // The planes; the first eight are the bits of a byte's class.
-const UPPERS: usize = 0;
-const LOWERS: usize = 1;
-const NUMBERS: usize = 2;
-const SYMBOLS: usize = 3;
-const WHITES: usize = 4;
+pub(super) const UPPERS: usize = 0;
+pub(super) const LOWERS: usize = 1;
+pub(super) const NUMBERS: usize = 2;
+pub(super) const SYMBOLS: usize = 3;
+pub(super) const WHITES: usize = 4;
 /// U+0020 among white space, the apostrophe among symbols.
-const ONE: usize = 5;
+pub(super) const ONE: usize = 5;
 /// `\r` and `\n` among white space, the slash among symbols.
-const TWO: usize = 6;
-const OTHERS: usize = 7;
-const CASELESSES: usize = PLANES;
-const MARKS: usize = PLANES + 1;
-const KANA_HANS: usize = PLANES + 2;
+pub(super) const TWO: usize = 6;
+pub(super) const OTHERS: usize = 7;
+pub(super) const CASELESSES: usize = PLANES;
+pub(super) const MARKS: usize = PLANES + 1;
+pub(super) const KANA_HANS: usize = PLANES + 2;
 const ALL: usize = PLANES + 3;
 
 /// The bits of each ASCII byte's class.
@@ -82,42 +83,21 @@ const fn plane_of(class: Class) -> usize {
 }
 
 /// What the passes leave for each other.
-struct Blocks {
-    planes: [Plane; ALL],
-    symbols: Plane,
+pub(super) struct Blocks {
+    pub(super) planes: [Plane; ALL],
+    pub(super) symbols: Plane,
     /// Characters of words.
-    words: Plane,
+    pub(super) words: Plane,
     /// Newlines, and slashes among them, that belong to the symbols before.
-    tails: Plane,
+    pub(super) tails: Plane,
     /// Symbols that begin a piece: they are the first of a run, without a space before.
-    openers: Plane,
+    pub(super) openers: Plane,
     /// What a word after it may begin with, all bytes of it.
-    leads: Plane,
-    starts: Plane,
-    doubts: Plane,
+    pub(super) leads: Plane,
+    pub(super) starts: Plane,
+    pub(super) doubts: Plane,
     /// Places where the text may be cut in two.
-    cuts: Plane,
-}
-
-/// The bits of `plane` in word `word`, each moved to the byte after its own.
-#[inline(always)]
-fn after(plane: &Plane, word: usize) -> u64 {
-    plane[word] << 1 | plane[word - 1] >> 63
-}
-
-/// The bits of `plane` in word `word`, each moved to the byte before its own.
-#[inline(always)]
-fn ahead(plane: &Plane, word: usize) -> u64 {
-    plane[word] >> 1 | plane[word + 1] << 63
-}
-
-/// The bits of runs of `ones` from `seeds` on, which are among them. `carry` goes from word to word.
-#[inline(always)]
-fn flood(ones: u64, seeds: u64, carry: &mut bool) -> (u64, u64) {
-    let (sum, over) = ones.overflowing_add(seeds);
-    let (sum, more) = sum.overflowing_add(u64::from(*carry));
-    *carry = over || more;
-    (ones & !sum | seeds, sum & !ones)
+    pub(super) cuts: Plane,
 }
 
 /// What [`Pretokenizer::chunk`](super::Pretokenizer::chunk) is told besides the text.
@@ -219,183 +199,6 @@ impl Blocks {
         }
     }
 
-    /// What goes on from word to word: newlines after symbols, and lines of nothing but white space,
-    /// whose end decides about their beginning.
-    #[inline(always)]
-    fn seed(&mut self, rules: &Rules, count: usize) {
-        let planes = &self.planes;
-        let (mut tail, mut line) = (false, false);
-        let (mut symbols_before, mut newlines_before) = (0, 0);
-        for word in 1..=count {
-            let newlines = planes[WHITES][word] & planes[TWO][word];
-            let symbols = planes[SYMBOLS][word]
-                | planes[MARKS][word] & rules.mark_symbols
-                | planes[OTHERS][word] & rules.other_symbols;
-            let slashes = planes[SYMBOLS][word] & planes[TWO][word] & rules.tail_slashes;
-            let seeds = newlines & (symbols << 1 | symbols_before >> 63);
-            let tails = flood(newlines | slashes, seeds, &mut tail).0 & rules.tail_newlines;
-            self.tails[word] = tails;
-            self.symbols[word] = symbols & !tails;
-
-            let blanks = planes[WHITES][word] & !newlines;
-            let seeds = blanks & (newlines << 1 | newlines_before >> 63);
-            let ends = flood(blanks, seeds, &mut line).1;
-            self.doubts[word] = ends & newlines & rules.newlines;
-            (symbols_before, newlines_before) = (symbols, newlines);
-        }
-    }
-
-    /// The boundary algebra: where pieces begin, what is doubtful, and where the text may be cut.
-    #[inline(always)]
-    fn decide(&mut self, rules: &Rules, count: usize) {
-        let planes = &self.planes;
-        for word in 1..=count {
-            let spaces_after = (planes[WHITES][word] & planes[ONE][word]) << 1
-                | (planes[WHITES][word - 1] & planes[ONE][word - 1]) >> 63;
-            self.openers[word] =
-                self.symbols[word] & !after(&self.symbols, word) & !spaces_after;
-            self.words[word] = (planes[UPPERS][word]
-                | planes[LOWERS][word]
-                | planes[CASELESSES][word]
-                | planes[MARKS][word] & rules.mark_words)
-                & !(planes[KANA_HANS][word] & rules.kana_han_first);
-        }
-        for word in 1..=count {
-            let inside = planes[INSIDE][word];
-            let by = |plane: &Plane, bits: u32| plane[word] << bits | plane[word - 1] >> (64 - bits);
-            // All bytes of an opener.
-            let (two, three) = (inside & after(&planes[INSIDE], word), by(&planes[INSIDE], 2));
-            let opener = self.openers[word]
-                | after(&self.openers, word) & inside
-                | by(&self.openers, 2) & two
-                | by(&self.openers, 3) & two & three;
-            let newlines = planes[WHITES][word] & planes[TWO][word];
-            let blanks = planes[WHITES][word] & !newlines;
-            self.leads[word] = opener & rules.symbol_leads
-                | blanks & (planes[ONE][word] | rules.blank_leads);
-        }
-        for word in 1..=count {
-            self.decide_word(rules, word);
-        }
-    }
-
-    #[inline(always)]
-    fn decide_word(&mut self, rules: &Rules, word: usize) {
-        let planes = &self.planes;
-        let here = |plane: usize| planes[plane][word];
-        let before = |plane: usize| after(&planes[plane], word);
-        let whites = here(WHITES) & !self.tails[word];
-        let whites_before = before(WHITES) & !after(&self.tails, word);
-        let newlines = here(WHITES) & here(TWO);
-        let newlines_before = before(WHITES) & before(TWO);
-        let spaces_before = before(WHITES) & before(ONE);
-        let kana_han = here(KANA_HANS) & rules.kana_han_first;
-        let edges = ahead(&planes[NUMBERS], word) & rules.numbers_first
-            | ahead(&planes[KANA_HANS], word) & rules.kana_han_first;
-
-        let words = self.words[word];
-        let words_before = after(&self.words, word);
-        let ascii_letters = (here(UPPERS) | here(LOWERS)) & !here(HIGH) & rules.ascii_leads;
-        let ascii_openers = after(&self.openers, word) & !before(HIGH);
-        let led = after(&self.leads, word) | ascii_openers & ascii_letters;
-        let numbers = here(NUMBERS);
-        let number_starts = numbers & !before(NUMBERS) & !(spaces_before & rules.space_numbers)
-            | numbers & !here(INSIDE) & rules.single_digits;
-        let white_starts = whites & !whites_before
-            | whites & !ahead(&planes[WHITES], word) & !(newlines & rules.newlines) & !edges
-            | whites & !newlines & newlines_before & rules.newlines;
-        self.starts[word] = words & !words_before & !led
-            | kana_han & !(before(KANA_HANS) & rules.kana_han_first)
-            | here(UPPERS) & before(LOWERS) & rules.cased
-            | number_starts
-            | self.openers[word]
-            | white_starts;
-
-        let letters = here(UPPERS) | here(LOWERS) | here(CASELESSES);
-        let letters_before = before(UPPERS) | before(LOWERS) | before(CASELESSES);
-        self.doubts[word] |= here(MARKS) & rules.mark_words & !words_before
-            | here(OTHERS) & !rules.other_symbols
-            | here(WHITES) & here(HIGH)
-            | kana_han & !here(CASELESSES)
-            | numbers & here(HIGH) & rules.grouped_digits
-            | here(UPPERS) & (before(CASELESSES) | before(MARKS)) & rules.cased;
-        let apostrophes = here(SYMBOLS) & here(ONE);
-        self.cuts[word] = (letters_before & !(letters | here(MARKS) | apostrophes)
-            | before(NUMBERS) & !numbers)
-            & !here(INSIDE);
-    }
-
-    /// What few words have: contractions, numbers of more digits than a piece takes, and ASCII words
-    /// after a symbol that do not end with ASCII.
-    #[inline(always)]
-    fn mend(&mut self, rules: &Rules, text: &[u8], count: usize) {
-        let mut ascii_word = false;
-        for word in 1..=count {
-            if rules.most_digits > 0 {
-                self.group_digits(rules.most_digits, word);
-            }
-            let planes = &self.planes;
-            let apostrophes = planes[SYMBOLS][word] & planes[ONE][word];
-            if apostrophes != 0 && rules.contraction != Contraction::Never {
-                self.contract(rules.contraction, apostrophes, text, word);
-            }
-            if rules.ascii_leads != 0 {
-                let planes = &self.planes;
-                let high = planes[HIGH][word];
-                let letters = planes[UPPERS][word] | planes[LOWERS][word];
-                let openers = after(&self.openers, word) & !after(&planes[HIGH], word);
-                let ascii = letters & !high;
-                let ends = flood(ascii, ascii & openers, &mut ascii_word).1;
-                let more = letters | planes[CASELESSES][word] | planes[MARKS][word];
-                self.doubts[word] |= ends & more;
-            }
-        }
-    }
-
-    /// Begins a piece in a run of numbers after each `most` of them.
-    #[inline(always)]
-    fn group_digits(&mut self, most: usize, word: usize) {
-        let numbers = &self.planes[NUMBERS];
-        let by = |here: u64, before: u64, bits: usize| here << bits | before >> (64 - bits);
-        let run = (0..=most).fold(u64::MAX, |run, bits| match bits {
-            0 => run & numbers[word],
-            _ => run & by(numbers[word], numbers[word - 1], bits),
-        });
-        let mut left = run;
-        while left != 0 {
-            let starts = self.starts[word] & numbers[word];
-            left = by(starts, self.starts[word - 1] & numbers[word - 1], most) & run & !starts;
-            self.starts[word] |= left;
-        }
-    }
-
-    #[inline(always)]
-    fn contract(&mut self, kind: Contraction, apostrophes: u64, text: &[u8], word: usize) {
-        let planes = &self.planes;
-        let suffix = kind == Contraction::Suffix;
-        let letters_ahead = ahead(&planes[UPPERS], word) | ahead(&planes[LOWERS], word);
-        let may = if suffix { after(&self.words, word) } else { self.openers[word] };
-        let mut left = apostrophes & letters_ahead & may;
-        while left != 0 {
-            let at = 64 * (word - 1) + left.trailing_zeros() as usize;
-            left &= left - 1;
-            let end = scan::contraction_at(text, at, kind != Contraction::PieceLower);
-            if end == at {
-                continue;
-            }
-            for inside in at + usize::from(!suffix)..end {
-                set(&mut self.starts, inside, false);
-            }
-            if !suffix {
-                set(&mut self.starts, end, true);
-            } else if text.get(end).is_some_and(|byte| {
-                *byte == b'\'' || byte.is_ascii_alphabetic() || !byte.is_ascii()
-            }) {
-                set(&mut self.doubts, at, true);
-            }
-        }
-    }
-
     /// The last place where the text may be cut.
     fn last_cut(&self, count: usize) -> Option<usize> {
         (count > 0).then(|| self.cut_before(64 * count - 1)).filter(|&cut| cut > 0)
@@ -476,7 +279,7 @@ impl Blocks {
     }
 }
 
-fn set(plane: &mut Plane, at: usize, value: bool) {
+pub(super) fn set(plane: &mut Plane, at: usize, value: bool) {
     let bit = 1 << (at % 64);
     if let Some(word) = plane.get_mut(at / 64 + 1) {
         *word = if value { *word | bit } else { *word & !bit };

@@ -96,14 +96,21 @@ pub(super) fn at(text: &[u8], at: usize) -> (Class, usize) {
 /// [`at`] for a character of two bytes or more, of which `first` is the first.
 #[inline]
 fn longer(text: &[u8], at: usize, first: u8) -> (Class, usize) {
-    let tail = |n: usize| u32::from(text.get(at + n).copied().unwrap_or(0) & 0x3F);
+    // Past the end are zeros, as in a character that is cut off.
+    let four = text[at..].first_chunk().copied().unwrap_or_else(|| {
+        let mut four = [0; 4];
+        let rest = &text[at..];
+        four[..rest.len()].copy_from_slice(rest);
+        four
+    });
+    let [_, second, third, fourth] = four.map(|byte| u32::from(byte & 0x3F));
     let first = u32::from(first);
     let (code, length) = if first < 0xE0 {
-        ((first & 0x1F) << 6 | tail(1), 2)
+        ((first & 0x1F) << 6 | second, 2)
     } else if first < 0xF0 {
-        ((first & 0x0F) << 12 | tail(1) << 6 | tail(2), 3)
+        ((first & 0x0F) << 12 | second << 6 | third, 3)
     } else {
-        ((first & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3), 4)
+        ((first & 0x07) << 18 | second << 12 | third << 6 | fourth, 4)
     };
     (of_code(code), length)
 }

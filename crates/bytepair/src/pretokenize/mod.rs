@@ -6,6 +6,7 @@
 //! Contract: the pieces of a span, joined, are the span (nothing is dropped, nothing is empty), in
 //! order, and every cut lies between characters.
 
+mod algebra;
 mod blocks;
 mod classes;
 mod family;

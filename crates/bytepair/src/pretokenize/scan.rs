@@ -8,10 +8,10 @@
 //! piece is the same whatever text follows, and so are all before it: they are settled.
 
 use super::Filled;
-use crate::error::{Error, Result};
 use super::classes::{self, Class, KANA_HAN, LETTER, MARK, NEWLINE, NUMBER, OTHER, SPACE};
 use super::classes::{CASELESS, LOWER, SYMBOL, UPPER, WHITE};
 use super::family::{BODY, Contraction, Family, First, HEAD, White, Words};
+use crate::error::{Error, Result};
 
 /// Text being read, through the window that [`First`] leaves.
 pub(super) struct Reader<'a> {

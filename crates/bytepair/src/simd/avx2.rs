@@ -27,11 +27,7 @@ pub(super) fn run<W: Work>(work: W) -> W::Out {
     unsafe { compiled(work) }
 }
 
-pub(super) fn classify<const N: usize>(
-    text: &[u8],
-    classes: &[u8; 128],
-    planes: &mut [[u64; N]],
-) {
+pub(super) fn classify<const N: usize>(text: &[u8], classes: &[u8; 128], planes: &mut [[u64; N]]) {
     // SAFETY: only a `Level` for which `is_here` was true calls it.
     unsafe { compiled(text, classes, planes) }
 }

@@ -15,11 +15,7 @@ fn transpose(mut x: u64) -> u64 {
     x
 }
 
-pub(super) fn classify<const N: usize>(
-    text: &[u8],
-    classes: &[u8; 128],
-    planes: &mut [[u64; N]],
-) {
+pub(super) fn classify<const N: usize>(text: &[u8], classes: &[u8; 128], planes: &mut [[u64; N]]) {
     for (word, block) in (1..).zip(text.as_chunks::<64>().0) {
         let mut found = [0; 8];
         let (mut high, mut inside) = (0, 0);
@@ -89,7 +85,10 @@ mod tests {
                 assert_eq!(bit(8), u64::from(byte >= 0x80));
                 assert_eq!(bit(9), u64::from((0x80..0xC0).contains(&byte)));
             }
-            assert!(planes.iter().all(|plane| plane[0] == 7 && plane[7] == 7), "only its own words");
+            assert!(
+                planes.iter().all(|plane| plane[0] == 7 && plane[7] == 7),
+                "only its own words"
+            );
         }
     }
 

@@ -18,8 +18,6 @@ use super::watch::Pulse;
 use crate::error::{Error, Result};
 use crate::pretokenize::Pretokenizer;
 
-/// Pieces counted between two looks at the clock and at other threads.
-const BATCH: usize = 4096;
 /// How long a thread waits before it asks again for the store.
 const PATIENCE: Duration = Duration::from_millis(2);
 
@@ -215,7 +213,7 @@ struct Worker<'w, 'j, 'p, S> {
     own: &'w mut Table,
     /// The numbers of pieces, where their order is wanted; one thread counts then.
     order: Option<&'w mut Table>,
-    ends: Vec<usize>,
+    ends: Vec<u32>,
     /// On the caller's thread only.
     pulse: Option<&'w mut Pulse<'p>>,
 }
@@ -249,15 +247,17 @@ impl<'t, S: Supply<'t>> Worker<'_, '_, '_, S> {
         while next < span.len() {
             self.ends.clear();
             let from = next;
-            next = self.job.pretokenizer.fill(span, from, &mut self.ends, BATCH)?.next;
+            next = self.job.pretokenizer.chunk(span, from, &mut self.ends)?;
             if let Some(order) = &mut self.order {
                 let mut start = start;
                 for &end in &self.ends {
+                    let end = from + end as usize;
                     note(order, seeds, &Probe::within(seeds, span.as_bytes(), start, end));
                     start = end;
                 }
             }
             for &end in &self.ends {
+                let end = from + end as usize;
                 let probe = Probe::within(seeds, span.as_bytes(), start, end);
                 self.own
                     .add(seeds, &probe, 1)

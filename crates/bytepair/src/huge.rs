@@ -1,21 +1,35 @@
-//! Large tables in pages of 2 MiB, where the system has them.
+//! Large tables and results in pages of 2 MiB, where the system has them.
 //!
 //! A table that is looked up at random places costs a walk through the page tables for most of its
-//! lines when its pages have 4 KiB. The system must know before the memory is first written.
+//! lines when its pages have 4 KiB, and a long result a call of the system for each 4 KiB of it. The
+//! system must know before the memory is first written.
 
-#![cfg_attr(target_os = "linux", expect(unsafe_code, reason = "english is encoded 1.3 times as fast"))]
+#![cfg_attr(
+    target_os = "linux",
+    expect(unsafe_code, reason = "english is encoded 1.3 times as fast")
+)]
 
 /// From this many bytes on a table is worth a large page.
 const LEAST: usize = 2 << 20;
 
 /// `len` copies of `value`, written here.
-pub(super) fn filled<T: Clone>(len: usize, value: T) -> Vec<T> {
-    let mut table = Vec::with_capacity(len);
-    if len * size_of::<T>() >= LEAST {
-        advise(&mut table);
-    }
+pub(crate) fn filled<T: Clone>(len: usize, value: T) -> Vec<T> {
+    let mut table = with_capacity(len);
     table.resize(len, value);
     table
+}
+
+/// An empty vector with room for `len` items.
+///
+/// ```
+/// assert!(bytepair::huge::with_capacity::<u32>(1_000_000).capacity() >= 1_000_000);
+/// ```
+pub fn with_capacity<T>(len: usize) -> Vec<T> {
+    let mut items = Vec::with_capacity(len);
+    if len * size_of::<T>() >= LEAST {
+        advise(&mut items);
+    }
+    items
 }
 
 /// Asks for large pages under the memory of `table`, which is empty. They are a matter of speed
