@@ -81,13 +81,16 @@ def test_nothing_is_computed_before_it_is_asked_for():
         GPT2.align("x").spans(unit="word")
 
 
-def test_a_normalizer_is_refused_by_name():
+def test_a_normalizer_that_rewrites_the_text_is_refused_by_name():
     tokenizer = bytepair.Tokenizer({b: bytes([b]) for b in range(256)}, [], normalizer="NFC")
+    assert tokenizer.align("x").spans() == [(0, 1)]
+    text = "e\u0301x"
     for call in (
-        lambda: tokenizer.align("x").spans(),
-        lambda: tokenizer.truncate("x", 1),
-        lambda: tokenizer.chunk("x", 1),
-        lambda: tokenizer.encode_with_unstable("x"),
+        lambda: tokenizer.align(text).spans(),
+        lambda: tokenizer.truncate(text, 1),
+        lambda: tokenizer.truncate_batch([text], 1),
+        lambda: tokenizer.chunk(text, 3),
+        lambda: tokenizer.encode_with_unstable(text),
     ):
-        with pytest.raises(errors.ArgumentError, match="normalizer NFC"):
+        with pytest.raises(errors.ArgumentError, match=r"normalizer \(NFC\)"):
             call()

@@ -8,7 +8,7 @@
 //!
 //! Both ends are the same search: places are distances from the end that is kept. All of it is
 //! bounded: when [`WORK`] bytes have been encoded, what the whole stretch's tokens say is taken, and
-//! made longer while more fits within the longest token's length.
+//! made longer while more fits within the longest token's length, with as much work again.
 
 use std::collections::HashMap;
 
@@ -246,10 +246,16 @@ impl<'a> Stretch<'a> {
     fn near_the_tokens(&self) -> Result<usize> {
         let mut best = self.longest_below(self.reach()? + 1)?;
         let longest = longest_token(self.tokenizer);
-        let mut distance = best;
+        let (mut distance, mut work) = (best, WORK);
         while distance + 1 < self.text.len() && distance - best <= longest {
             distance += 1;
-            if self.is_boundary(distance) && self.fits(distance)? {
+            if !self.is_boundary(distance) {
+                continue;
+            }
+            if !spend(&mut work, distance) {
+                break;
+            }
+            if self.fits(distance)? {
                 best = distance;
             }
         }
