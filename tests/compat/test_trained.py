@@ -315,6 +315,12 @@ def test_a_name_of_the_hub(trained, tmp_path, monkeypatch):
             "is not supported",
         ),
         (
+            lambda t: t.apply_chat_template([{}], sanitize_control_tokens=True),
+            ArgumentError,
+            "sanitize_control_tokens is not supported",
+        ),
+        (lambda t: t.get_special_tokens_mask([5]), ArgumentError, "already_has_special_tokens"),
+        (
             lambda t: t.apply_chat_template(
                 [{}], continue_final_message=True, add_generation_prompt=True
             ),

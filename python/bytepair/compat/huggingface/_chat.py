@@ -68,13 +68,13 @@ class Chats(Names):
         add_generation_prompt: bool = False,  # noqa: FBT001 - as in transformers
         continue_final_message: bool | str = False,  # noqa: FBT001
         tokenize: bool = True,  # noqa: FBT001
-        *,
-        padding: bool | str = False,
-        truncation: bool = False,
+        sanitize_control_tokens: bool = False,  # noqa: FBT001
+        padding: bool | str = False,  # noqa: FBT001
+        truncation: bool = False,  # noqa: FBT001
         max_length: int | None = None,
         return_tensors: str | None = None,
-        return_dict: bool = True,
-        return_assistant_tokens_mask: bool = False,
+        return_dict: bool = True,  # noqa: FBT001
+        return_assistant_tokens_mask: bool = False,  # noqa: FBT001
         tokenizer_kwargs: dict[str, Any] | None = None,
         **values: Any,
     ) -> Any:
@@ -89,6 +89,7 @@ class Chats(Names):
             continue_final_message: whether to leave the last message open, to be continued; a
                 string names the part of it.
             tokenize: whether to give ids, not text.
+            sanitize_control_tokens: not supported.
             padding: as in a call.
             truncation: as in a call.
             max_length: as in a call.
@@ -101,9 +102,13 @@ class Chats(Names):
         Raises `ArgumentError` for what is no chat, `ImportError` without Jinja2, and Jinja's
         `TemplateError` where the template refuses.
         """
-        if return_assistant_tokens_mask:
-            message = "return_assistant_tokens_mask is not supported; use transformers for it"
-            raise ArgumentError(message)
+        for option, wanted in (
+            ("return_assistant_tokens_mask", return_assistant_tokens_mask),
+            ("sanitize_control_tokens", sanitize_control_tokens),
+        ):
+            if wanted:
+                message = f"{option} is not supported; use transformers for it"
+                raise ArgumentError(message)
         if continue_final_message and add_generation_prompt:
             message = "continue_final_message and add_generation_prompt cannot both be given"
             raise ArgumentError(message)

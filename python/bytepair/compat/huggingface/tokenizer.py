@@ -267,14 +267,38 @@ class FastTokenizer(Padding, Decoding, Chats):
         result["labels"] = target["input_ids"]
         return result
 
-    def encode(self, text: Texts, text_pair: Texts = None, **options: Any) -> list[int]:
+    def encode(
+        self,
+        text: Texts,
+        text_pair: Texts = None,
+        add_special_tokens: bool = True,  # noqa: FBT001 - as in transformers
+        padding: bool | str = False,  # noqa: FBT001
+        truncation: bool | str | None = None,  # noqa: FBT001
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: str | None = None,
+        return_tensors: str | None = None,
+        **options: Any,
+    ) -> list[int]:
         """The ids of a text; the options are those of a call.
 
         >>> import bytepair
         >>> FastTokenizer(bytepair.get_encoding("gpt2")).encode("hello world")
         [31373, 995]
         """
-        return self(text, text_pair, **options)["input_ids"]  # type: ignore[no-any-return]
+        batch = self(
+            text,
+            text_pair,
+            add_special_tokens=add_special_tokens,
+            padding=padding,
+            truncation=truncation,
+            max_length=max_length,
+            stride=stride,
+            padding_side=padding_side,
+            return_tensors=return_tensors,
+            **options,
+        )
+        return batch["input_ids"]  # type: ignore[no-any-return]
 
     def encode_batch(
         self, texts: Sequence[str], *, add_special_tokens: bool = True
