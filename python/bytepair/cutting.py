@@ -139,8 +139,8 @@ class Cutting(_core.Tokenizer):
 
         Only the text near the limit is encoded more than once. Where no cut is known to be safe for
         more than 512 bytes (one word, or a regular expression of the caller's), the search encodes
-        at most 16 MB in all, enough for what some thousands of tokens cover, or some hundred
-        thousand without a pattern. Past that it starts from the tokens of the whole and takes more
+        at most 16 MB in all, enough for what some thousands of tokens cover, or a hundred thousand
+        without a pattern. Past that it starts from the tokens of the whole and takes more
         while more fits within the length of the longest token; what is kept then fits, and is the
         longest but for texts made to mislead it.
 

@@ -97,6 +97,22 @@ def test_ten_megabytes_of_base64(name):
     assert encoding.decode(ids) == text
 
 
+@pytest.mark.parametrize("shape", ["a letter", "spaces", "random letters", "cjk", "emoji"])
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_cuts(name, shape):
+    """The search for the longest part that fits is bounded, and chunks do not look at the rest."""
+    encoding, text = get_encoding(name), SHAPES[shape](1_000_000)
+    start = time.process_time()
+    for side in ("right", "left", "middle"):
+        kept, ids, _ = encoding.truncate_with_span(text, 4_000, side=side)
+        assert len(ids) <= 4_000
+        assert encoding.count(kept) == len(ids)
+    chunks = encoding.chunk(text[:200_000], 2_000)
+    assert "".join(chunk.text for chunk in chunks) == text[:200_000]
+    assert max(len(chunk.ids) for chunk in chunks) <= 2_000
+    assert time.process_time() - start < 20
+
+
 @pytest.mark.parametrize("shape", ["a letter", "spaces, then a letter", "random bits", "cjk"])
 def test_no_pattern(shape):
     """Without a pattern a whole text is one piece."""

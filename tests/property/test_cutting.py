@@ -101,6 +101,20 @@ def test_what_is_kept_of_a_long_word_is_the_longest_that_fits(kind, parts, times
         assert tokenizer.truncate(text, most, side=side) == longest(tokenizer, text, most, side)
 
 
+@pytest.mark.parametrize("kind", ["gpt2 itself", "o200k itself", "none", "turns"])
+@settings(max_examples=8)
+@given(
+    parts=st.lists(st.text("abcde\u4e2d", min_size=1, max_size=5), min_size=1, max_size=4),
+    less=st.integers(0, 60),
+    tail=st.sampled_from(["", " and a few words behind it", "<|a|> x"]),
+)
+def test_very_long_words(kind, parts, less, tail):
+    tokenizer, word = TOKENIZERS[kind], "".join(parts)
+    text = word * (17_000 // len(word.encode()) + 1) + tail
+    most = tokenizer.count(text) - less
+    assert tokenizer.truncate(text, most) == longest(tokenizer, text, most, "right")
+
+
 @pytest.mark.parametrize("kind", TOKENIZERS)
 @given(
     text=st.lists(st.sampled_from(["A b", ". ", "\n", "\n\n", "\u3002", '?" ', " c"]), max_size=30),

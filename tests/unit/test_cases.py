@@ -195,7 +195,7 @@ def test_case_146_ids_that_are_none():
     for ids, says in [
         ([-1], "unknown id -1 at position 0"),
         ([0, 2**32], "unknown id 4294967296 at position 1"),
-        ([0] * 600_000 + [60_000], "unknown id 60000 at position 600000"),
+        ([0] * 1_100_000 + [60_000], "unknown id 60000 at position 1100000"),
     ]:
         with pytest.raises(errors.UnknownTokenError, match=says):
             GPT2.decode(ids)

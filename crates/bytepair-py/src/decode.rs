@@ -5,6 +5,7 @@
 
 use std::ffi::CString;
 
+use bytepair::Error;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -40,6 +41,17 @@ pub(crate) fn text<'py>(
     Ok(decoded.cast_into::<PyString>()?)
 }
 
+/// How many ids are decoded between two looks at Ctrl-C.
+const PART: usize = 1 << 20;
+
+/// The error of ids that stand behind `first` others.
+fn behind(mut error: Error, first: usize) -> Error {
+    if let Error::UnknownToken { index, .. } = &mut error {
+        *index += first;
+    }
+    error
+}
+
 impl Tokenizer {
     fn decoded(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
         let py = ids.py();
@@ -48,7 +60,11 @@ impl Tokenizer {
         if ids.len() < WORTH_DETACHING {
             self.core.decode(&ids, &mut bytes).or_raise(py)?;
         } else {
-            py.detach(|| self.core.decode(&ids, &mut bytes)).or_raise(py)?;
+            for (done, part) in ids.chunks(PART).enumerate() {
+                let decode = || self.core.decode(part, &mut bytes);
+                py.detach(decode).map_err(|error| behind(error, done * PART)).or_raise(py)?;
+                py.check_signals()?;
+            }
         }
         Ok(bytes)
     }

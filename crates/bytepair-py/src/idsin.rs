@@ -9,6 +9,9 @@ use pyo3::types::{PyBytes, PyList, PyMemoryView, PyString, PyTuple};
 
 use crate::error::raise;
 
+/// How many ids are read between two looks at Ctrl-C.
+const LISTEN: usize = 1 << 20;
+
 /// Ids from a list, a tuple, a buffer or any other iterable of integers.
 pub(crate) fn ids(values: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     if let Ok(list) = values.cast::<PyList>() {
@@ -35,6 +38,9 @@ fn of_list(list: &Bound<'_, PyList>) -> PyResult<Vec<u32>> {
     let len = list.len();
     let mut ids = Vec::with_capacity(len);
     for index in 0..len {
+        if (index + 1).is_multiple_of(LISTEN) {
+            py.check_signals()?;
+        }
         let place = isize::try_from(index)?;
         // SAFETY: the list is alive and the thread is attached. The item is a borrowed reference or,
         // where the list has become shorter, null with an exception set.

@@ -13,6 +13,12 @@ use crate::longest::{Keep, Stretch};
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
 
+/// From this many bytes on a stretch without a safe cut is searched at once.
+const LONG: usize = 1 << 14;
+
+/// A safe cut is looked for so far, in bytes, or farther where the limit is large.
+const FAR: usize = 1 << 16;
+
 /// How many breaks of a kind are tried.
 const TRY_BREAKS: usize = 16;
 
@@ -167,6 +173,13 @@ impl Cutter<'_> {
         )))
     }
 
+    /// The least place at or after `from` where a cut changes neither pieces nor special tokens, if
+    /// there is one within `far` bytes.
+    fn near_place(&self, text: &str, from: usize, far: usize) -> Option<usize> {
+        let end = text.floor_char_boundary(from.saturating_add(far));
+        self.place(&text[..end], from).filter(|&at| !self.policy.crosses(text, at))
+    }
+
     /// The least place at or after `from` where a cut changes neither pieces nor special tokens.
     fn place(&self, text: &str, mut from: usize) -> Option<usize> {
         loop {
@@ -183,11 +196,20 @@ impl Cutter<'_> {
 
     fn prefix(&self, text: &str, most: usize) -> Result<usize> {
         let (mut at, mut left, mut passed) = (0, most, text.len() + 1);
+        let far = FAR.max(most.saturating_mul(64));
         for step in STEPS {
             while at < text.len() {
-                let next = self.place(text, at.saturating_add(step)).unwrap_or(text.len());
+                let next = self.near_place(text, at.saturating_add(step), far);
+                let next = next.unwrap_or(text.len());
                 if next >= passed {
                     break;
+                }
+                if next - at > LONG {
+                    // To count all of it would take longer than to find what fits.
+                    let found = self.longest(&text[at..next], left, Keep::Start)?;
+                    if found < next - at {
+                        return Ok(at + found);
+                    }
                 }
                 let count = self.count(&text[at..next], left)?;
                 if count > left {
@@ -239,7 +261,7 @@ impl Cutter<'_> {
         0
     }
 
-    /// The bytes of the longest end of a stretch that does not fit whole.
+    /// The bytes of the longest start or end of a stretch that fits.
     fn longest(&self, text: &str, most: usize, keep: Keep) -> Result<usize> {
         let Self { tokenizer, policy } = *self;
         Stretch { tokenizer, policy, text, most, keep }.longest()

@@ -1,10 +1,9 @@
 //! The longest start or end of a stretch of text that fits a limit of tokens.
 //!
-//! In: a stretch that does not fit whole and in which no cut is known to be safe, and a limit. Out:
-//! how many bytes at one end of it fit. More text may be fewer tokens, so no search by halves is
-//! exact: the candidates are tried from the longest on. What makes that short is a bound: however a
-//! text is encoded, its ids are tokens that cover it, so what cannot be covered with so many tokens
-//! cannot fit. Where all that is kept is one piece, the counts of all its lengths are found in one
+//! In: a stretch in which no cut is known to be safe, and a limit. Out: how many bytes at one end of it
+//! fit. More text may be fewer tokens, so no search by halves is exact: the candidates are tried from
+//! the longest on. What makes that short is a bound: however a text is encoded, its ids are tokens
+//! that cover it, so what cannot be covered with so many tokens cannot fit. Where all that is kept is one piece, the counts of all its lengths are found in one
 //! pass, since the tokens of a start are those of a shorter start and a last one.
 //!
 //! Both ends are the same search: places are distances from the end that is kept. All of it is
@@ -24,6 +23,12 @@ const TRY_EACH: usize = 512;
 
 /// How many bytes may be encoded to find the longest part, tens of milliseconds' worth.
 const WORK: usize = 1 << 24;
+
+/// The farthest bound that is looked for, in bytes; some tens of bytes of memory for each.
+const BOUND_MOST: usize = 1 << 20;
+
+/// How many tokens are looked up to find the bound: some tenths of a second.
+const LOOKUPS: usize = 1 << 23;
 
 /// How many candidates are counted one by one before the counts of all are made.
 const TRY_FIRST: usize = 16;
@@ -56,17 +61,18 @@ struct Outer {
 }
 
 impl<'a> Stretch<'a> {
-    /// The bytes of the longest end that fits, of a stretch that does not fit whole.
+    /// The bytes of the longest end that fits.
     pub(crate) fn longest(&self) -> Result<usize> {
         let whole = self.text.len();
         if whole <= TRY_EACH {
-            return self.longest_below(whole);
+            return self.longest_below(whole + 1);
         }
-        let bound = self.bound();
-        match self.longest_within(bound)? {
-            Some(found) => Ok(found),
-            None => self.near_the_tokens(),
+        if let Some(bound) = self.bound()
+            && let Some(found) = self.longest_within(bound)?
+        {
+            return Ok(found);
         }
+        if self.fits(whole)? { Ok(whole) } else { self.near_the_tokens() }
     }
 
     /// The bytes from distance `from` to distance `to`.
@@ -107,18 +113,22 @@ impl<'a> Stretch<'a> {
         Ok(0)
     }
 
-    /// The greatest distance that `most` tokens can cover.
-    fn bound(&self) -> usize {
+    /// The greatest distance that `most` tokens can cover; nothing when it is too far.
+    fn bound(&self) -> Option<usize> {
         let tokens = Tokens::new(self.tokenizer, self.keep);
         let whole = self.text.len();
         // The least tokens that cover up to each distance; a distance not in it is out of reach.
         let mut levels = vec![usize::MAX];
         levels[0] = 0;
-        let mut from = 0;
+        let (mut from, mut lookups) = (0, 0);
         while from < levels.len() {
+            if from > BOUND_MOST || lookups > LOOKUPS {
+                return None;
+            }
             let level = levels[from];
             if level < self.most {
                 let longest = tokens.longest(self.part(from, whole.min(from + 2)));
+                lookups += longest;
                 for to in from + 1..=whole.min(from + longest) {
                     if tokens.has(self.part(from, to)) {
                         if to >= levels.len() {
@@ -130,7 +140,7 @@ impl<'a> Stretch<'a> {
             }
             from += 1;
         }
-        levels.len() - 1
+        Some(levels.len() - 1)
     }
 
     /// The longest that fits of at most `bound` bytes; nothing when that takes too long to find.
@@ -139,9 +149,6 @@ impl<'a> Stretch<'a> {
         let mut counts: Option<Vec<usize>> = None;
         let mut tried = 0;
         for distance in (0..=bound).rev().filter(|&distance| self.is_boundary(distance)) {
-            if distance == self.text.len() {
-                continue;
-            }
             tried += 1;
             if tried > TRY_FIRST && self.is_one_piece(distance, &mut work)? {
                 if counts.is_none() {
