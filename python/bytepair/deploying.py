@@ -5,19 +5,18 @@ of transformers, which gives the same ids and which `save_pretrained` writes for
 reads such directories. This class is the part of `Tokenizer` that does so; the file itself is the
 business of `bytepair.formats.huggingface`. Costs what writing and reading a `tokenizer.json` costs.
 
-Nothing is guessed: a role that is not named stays empty.
+Nothing is guessed: what is not given is taken from the tokenizer's conventions, and a role that
+they do not name stays empty.
 """
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from bytepair import _core
 from bytepair.errors import ArgumentError
 
 if TYPE_CHECKING:
-    import tokenizers
     import transformers
 
     from bytepair.tokenizer import Tokenizer
@@ -67,17 +66,18 @@ class Deploying(_core.Tokenizer):
             message = 'to_transformers needs transformers; install "bytepair[hf]"'
             raise ImportError(message) from error
         tokenizer = cast("Tokenizer", self)
-        roles = {
-            "bos_token": bos_token,
-            "eos_token": eos_token,
-            "pad_token": pad_token,
-            "unk_token": unk_token,
-        }
-        named = {role: token for role, token in roles.items() if token is not None}
-        _check_roles(tokenizer, named, add_bos=add_bos, add_eos=add_eos)
-        backend = tokenizer.to_huggingface()
+        known = tokenizer.conventions
+        roles = {f"{role}_token": token for role, token in known.get("roles", {}).items()}
+        given = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
+        given["unk_token"] = unk_token
+        roles.update((role, token) for role, token in given.items() if token is not None)
+        _check_roles(tokenizer, roles, add_bos=add_bos, add_eos=add_eos)
         if add_bos or add_eos:
-            _add_template(backend, bos_token if add_bos else None, eos_token if add_eos else None)
+            before = [tokenizer.token_id(roles["bos_token"])] if add_bos else []
+            after = [tokenizer.token_id(roles["eos_token"])] if add_eos else []
+            tokenizer = tokenizer.with_conventions(template=(before, after))
+        backend = tokenizer.to_huggingface()
+        chat_template = chat_template or known.get("chat_template")
         options: dict[str, Any] = {} if chat_template is None else {"chat_template": chat_template}
         if model_max_length is not None:
             options["model_max_length"] = model_max_length
@@ -89,7 +89,7 @@ class Deploying(_core.Tokenizer):
             # Older versions would take spaces out of decoded text.
             clean_up_tokenization_spaces=False,
             model_input_names=["input_ids", "attention_mask"],
-            **named,
+            **roles,
             **options,
         )
         return made
@@ -114,32 +114,3 @@ def _check_roles(
         if wanted and role not in named:
             message = f"{option} is true, but {role} is not given"
             raise ArgumentError(message)
-
-
-def _add_template(backend: tokenizers.Tokenizer, bos: str | None, eos: str | None) -> None:
-    """Have the library put tokens around every text."""
-    from tokenizers import processors
-
-    def around(sequence: str, type_id: int) -> list[dict[str, Any]]:
-        parts = [
-            ("SpecialToken", bos) if bos else None,
-            ("Sequence", sequence),
-            ("SpecialToken", eos) if eos else None,
-        ]
-        return [{part[0]: {"id": part[1], "type_id": type_id}} for part in parts if part]
-
-    tokens = {
-        token: {"id": token, "ids": [backend.token_to_id(token)], "tokens": [token]}
-        for token in (bos, eos)
-        if token
-    }
-    state = {
-        "type": "TemplateProcessing",
-        "single": around("A", 0),
-        "pair": [*around("A", 0), *around("B", 1)],
-        "special_tokens": tokens,
-    }
-    template = processors.TemplateProcessing()
-    # What the constructor takes are strings with a colon in them, which a token may hold too.
-    template.__setstate__(json.dumps(state).encode())
-    backend.post_processor = processors.Sequence([backend.post_processor, template])

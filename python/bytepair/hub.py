@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bytepair.formats import LoadOptions
     from bytepair.tokenizer import Tokenizer
 
-__all__ = ["FILES", "Hub"]
+__all__ = ["FILES", "Hub", "located"]
 
 FILES: tuple[tuple[str, ...], ...] = (
     ("tokenizer.json",),
@@ -65,20 +65,32 @@ class Hub(_core.Tokenizer):
 
         if os.path.isdir(name):
             return formats.load(name, **options)
-        if name.count("/") > 1 or not name.strip("/"):
-            message = f"{name!r:.80} is no name of a repository; it is like 'organization/name'"
-            raise ArgumentError(message)
-        path = _first(
-            _fetcher(
-                name, {"revision": revision, "token": token, "local_files_only": local_files_only}
-            )
-        )
-        if path is None:
-            where = "in the cache" if local_files_only else "in the repository"
-            wanted = ", ".join(names[0] for names in FILES)
-            message = f"{name}: no tokenizer {where}: none of {wanted}"
-            raise FormatError(message)
+        path = located(name, revision=revision, token=token, local_files_only=local_files_only)
         return formats.load(path, **options)
+
+
+def located(
+    name: str,
+    *,
+    revision: str | None = None,
+    token: str | bool | None = None,
+    local_files_only: bool = False,
+) -> str:
+    """The file or directory of a repository's tokenizer, in the cache of `huggingface_hub`.
+
+    The arguments, and what is raised, are those of `Tokenizer.from_pretrained`.
+    """
+    if name.count("/") > 1 or not name.strip("/"):
+        message = f"{name!r:.80} is no name of a repository; it is like 'organization/name'"
+        raise ArgumentError(message)
+    options = {"revision": revision, "token": token, "local_files_only": local_files_only}
+    path = _first(_fetcher(name, options))
+    if path is None:
+        where = "in the cache" if local_files_only else "in the repository"
+        wanted = ", ".join(names[0] for names in FILES)
+        message = f"{name}: no tokenizer {where}: none of {wanted}"
+        raise FormatError(message)
+    return path
 
 
 def _fetcher(name: str, options: dict[str, Any]) -> Callable[[str], str | None]:

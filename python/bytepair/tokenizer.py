@@ -214,7 +214,7 @@ class Tokenizer(
 
     @classmethod
     def from_huggingface(cls, tokenizer: tokenizers.Tokenizer) -> Tokenizer:
-        """A tokenizer from one of the `tokenizers` library's, for byte-level BPE.
+        """A tokenizer from one of the `tokenizers` library's, for BPE.
 
         The ids are those of `add_special_tokens=False`. Raises `FormatError` naming the part that
         is not supported.

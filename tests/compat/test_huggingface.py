@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import warnings
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 from .conftest import MODELS, NASTY
+
+VARIOUS = inspect.Parameter.VAR_KEYWORD
 
 
 def assert_same(theirs, ours) -> None:
@@ -428,6 +431,38 @@ def test_targets_are_labels(fast):
         {"text_target": ["e f g h", "i"]},
     ):
         assert_same(theirs(**given, **options), ours(**given, **options))
+
+
+METHODS = [
+    *("__call__", "encode", "decode", "batch_decode", "pad", "apply_chat_template", "tokenize"),
+    *("convert_tokens_to_ids", "convert_ids_to_tokens", "get_chat_template"),
+    *("get_special_tokens_mask", "num_special_tokens_to_add", "convert_tokens_to_string"),
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_arguments_have_their_places(transformers, method):
+    """What may be given by position is in the same one, with the same default."""
+    from bytepair.compat.huggingface import FastTokenizer
+
+    wanted = inspect.signature(getattr(transformers.PreTrainedTokenizerFast, method)).parameters
+    found = inspect.signature(getattr(FastTokenizer, method)).parameters
+    places = [parameter for parameter in wanted.values() if parameter.kind is not VARIOUS]
+    if method == "__call__":
+        assert places.pop().name == "tokenizer_kwargs"
+    given = [parameter for parameter in found.values() if parameter.kind is not VARIOUS]
+    for theirs, ours in zip(places, given, strict=False):
+        assert (ours.name, ours.default) == (theirs.name, theirs.default)
+    assert len(given) >= len(places)
+
+
+def test_special_tokens_mask_of_ids(fast):
+    theirs, ours = fast("qwen3")
+    ids = ours("a<|im_end|> b<|endoftext|><|vision_pad|></think>")["input_ids"]
+    given = {"already_has_special_tokens": True}
+    assert ours.get_special_tokens_mask(ids, **given) == theirs.get_special_tokens_mask(
+        ids, **given
+    )
 
 
 def test_taken_over_from_an_object(fast, texts):

@@ -147,6 +147,38 @@ def test_every_option_survives(trained, transformers, tmp_path):
         assert tokenizer.model_max_length == 9
 
 
+def test_conventions_are_what_is_not_said(trained, transformers, tmp_path):
+    plain = trained("gpt2")
+    start, end = (plain.token_id(token) for token in ("<s>", "<|endoftext|>"))
+    ours = plain.with_conventions(
+        roles={"bos": "<s>", "eos": "<|endoftext|>", "pad": "<pad>"},
+        template=([start], [end, end]),
+        chat_template=TEMPLATE,
+    )
+    ours.to_transformers().save_pretrained(tmp_path)
+    chat = [{"role": "user", "content": "hi"}]
+    ids = ours.encode("hello")
+    for tokenizer in (
+        ours.to_transformers(),
+        transformers.AutoTokenizer.from_pretrained(str(tmp_path)),
+        FastTokenizer(ours),
+        FastTokenizer.from_pretrained(tmp_path),
+        FastTokenizer(Tokenizer.load(tmp_path)),
+    ):
+        assert tokenizer("hello")["input_ids"] == [start, *ids, end, end]
+        assert tokenizer("hello")["input_ids"] == ours.with_template(ids)
+        text = tokenizer.apply_chat_template(chat, tokenize=False)
+        assert text == "<s>hi<|endoftext|>"
+        assert (tokenizer.bos_token, tokenizer.pad_token) == ("<s>", "<pad>")
+    for tokenizer in (
+        ours.to_transformers(pad_token="<s>", add_bos=True, chat_template="x"),
+        FastTokenizer(ours, pad_token="<s>", add_bos=True, chat_template="x"),
+    ):
+        assert tokenizer("hello")["input_ids"] == [start, *ids]
+        assert (tokenizer.eos_token, tokenizer.pad_token) == ("<|endoftext|>", "<s>")
+        assert tokenizer.apply_chat_template(chat, tokenize=False) == "x"
+
+
 @pytest.mark.parametrize("name", ["gpt2", "p50k_edit", "cl100k_base", "o200k_base"])
 @pytest.mark.slow
 def test_openai_encodings_in_transformers(name, transformers, tmp_path, strings):
@@ -213,9 +245,27 @@ def test_copies(trained, copied):
     assert len(pickle.dumps(ours)) < 2 * len(pickle.dumps(ours.backend))
 
 
-def test_what_it_is_not_made_of():
+def test_what_it_is_not_made_of(shared):
     with pytest.raises(TypeError, match=r"is made of a bytepair\.Tokenizer, not str"):
         FastTokenizer("gpt2")
+    characters = Tokenizer.load(shared / "data" / "vocabs" / "mistral" / "tokenizer.model.v1")
+    with pytest.raises(FormatError, match="FastTokenizer is for byte-level BPE"):
+        FastTokenizer(characters)
+
+
+def test_a_name_of_the_hub(trained, tmp_path, monkeypatch):
+    trained("gpt2").save(tmp_path / "cached", format="huggingface")
+    asked = []
+
+    def located(name, **options):
+        asked.append((name, options))
+        return str(tmp_path / "cached")
+
+    monkeypatch.setattr("bytepair.compat.huggingface.tokenizer.located", located)
+    ours = FastTokenizer.from_pretrained("org/name", revision="v1", local_files_only=True)
+    assert ours("hello")["input_ids"] == trained("gpt2").encode("hello")
+    options = {"revision": "v1", "token": None, "local_files_only": True}
+    assert asked == [("org/name", options)]
 
 
 @pytest.mark.parametrize(
@@ -265,6 +315,12 @@ def test_what_it_is_not_made_of():
             "is not supported",
         ),
         (
+            lambda t: t.apply_chat_template([{}], sanitize_control_tokens=True),
+            ArgumentError,
+            "sanitize_control_tokens is not supported",
+        ),
+        (lambda t: t.get_special_tokens_mask([5]), ArgumentError, "already_has_special_tokens"),
+        (
             lambda t: t.apply_chat_template(
                 [{}], continue_final_message=True, add_generation_prompt=True
             ),
@@ -293,16 +349,15 @@ def test_what_a_caller_gets_wrong(trained, call, error, message):
 
 
 def test_templates_run_in_a_sandbox(trained):
-    import jinja2
-
     ours = FastTokenizer(trained("gpt2"))
     for template in (
         "{{ messages.__class__.__mro__ }}",
         "{{ messages.append(1) }}",
         "{{ raise_exception('no') }}",
+        "{% for i in range(99999) %}{% for j in range(99999) %}{{ i }}{% endfor %}{% endfor %}",
         "{{ messages[0].content.__init__.__globals__ }}",
     ):
-        with pytest.raises(jinja2.TemplateError):
+        with pytest.raises(ArgumentError, match="the chat template failed"):
             ours.apply_chat_template([{"content": "x"}], chat_template=template)
     shown = ours.apply_chat_template(
         [{"content": object()}], chat_template="{{ messages[0].content }}", tokenize=False

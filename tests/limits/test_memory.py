@@ -123,6 +123,44 @@ def test_caches_are_bounded():
     assert int(run(code)) < 4_000_000
 
 
+def test_far_more_pieces_than_the_caches_hold():
+    """Two million different words, as lists and as arrays, on several threads."""
+    code = """
+        encoding = bytepair.get_encoding("cl100k_base")
+        def words(first, count):
+            return " ".join(f"w{n * 2654435761 % 2**32:x}" for n in range(first, first + count))
+        seen = []
+        for turn in range(10):
+            texts = [words((turn * 20 + part) * 10_000, 10_000) for part in range(20)]
+            for text in texts[:2]:
+                assert encoding.decode(encoding.encode(text)) == text
+            encoding.encode_ragged(texts, threads=3)
+            encoding.count("".join(texts), threads=2)
+            del texts
+            gc.collect()
+            seen.append(resident())
+        # What the caches and the shared integers may take is taken in the first turns.
+        print(seen[-1] - seen[3], seen[-1])
+        """
+    growth, total = map(int, run(code).split())
+    assert growth < 4_000_000
+    assert total < 200_000_000
+
+
+def test_a_long_piece_takes_little_memory():
+    code = """
+        encoding = bytepair.get_encoding("cl100k_base")
+        text = "".join(random.Random(7).choices("abcdefghij", k=8_000_000))
+        encoding.count(text[:2_000_000], threads=1)
+        gc.collect()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        encoding.count(text, threads=1)
+        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+        """
+    # The ids of the piece, at two or three bytes each, and room for them to grow.
+    assert int(run(code)) < 40_000_000
+
+
 def test_long_pieces_do_not_stay_in_memory():
     code = """
         encoding = bytepair.get_encoding("gpt2")

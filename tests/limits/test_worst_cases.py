@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
+from string import ascii_letters
 
 import pytest
 
@@ -83,6 +85,23 @@ def test_encode(name, shape):
     ids = on_a_small_stack(lambda: encoding.encode_ordinary(texts[1_000_000]))
     assert encoding.decode(ids) == texts[1_000_000]
     assert_linear(lambda size: encoding.count(texts[size], allowed_special=()), 1_000_000, 3)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_no_shape_takes_ten_times_as_long_as_prose(name, corpus_text):
+    """Bytes for bytes, on one thread."""
+    encoding = get_encoding(name)
+    count = partial(encoding.count, allowed_special=(), threads=1)
+    prose = corpus_text("english", 1_000_000)
+    each = seconds(lambda: count(prose)) / len(prose.encode())
+    slow = {}
+    for shape in (*SHAPES, "one word"):
+        word = "".join(random.Random(5).choices(ascii_letters, k=1_000_000))
+        text = SHAPES[shape](1_000_000) if shape in SHAPES else word
+        ratio = seconds(lambda text=text: count(text)) / len(text.encode()) / each
+        if ratio > 10:
+            slow[shape] = round(ratio, 1)
+    assert not slow
 
 
 @pytest.mark.parametrize("name", ENCODINGS)

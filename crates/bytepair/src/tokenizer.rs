@@ -365,6 +365,13 @@ impl Tokenizer {
     ) -> Result<usize> {
         let mut from = 0;
         loop {
+            scratch.ends.clear();
+            let next = self.pretokenizer.settled_chunk(span, from, &mut scratch.ends);
+            if next > from {
+                self.merge_pieces(span.as_bytes(), from, scratch, sink)?;
+                from = next;
+                continue;
+            }
             let places = &mut scratch.places;
             places.clear();
             let filled = self.fill(span, from, places, BATCH)?;

@@ -127,7 +127,8 @@ def load(
             message = f"{os.fspath(path)}: {option} is given, but the format {found.NAME!r} says it"
             raise ArgumentError(message)
     try:
-        return found.load(os.fspath(path), **given)
+        with _files.uncollected():
+            return found.load(os.fspath(path), **given)
     except UnicodeEncodeError as error:
         message = (
             f"{os.fspath(path)}: {error.object!r:.80} has half a surrogate pair, so is no text"

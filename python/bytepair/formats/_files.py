@@ -6,6 +6,7 @@ file and the place. A byte order mark at the head of a text file is passed over.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import tempfile
@@ -15,6 +16,19 @@ from typing import Any, BinaryIO
 
 from bytepair import _core
 from bytepair.errors import FormatError
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Nothing is searched for cycles here: a vocab has none, and looking for them takes longest."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
 
 MOST_TEXT = 1 << 30
 """The bytes of a text file, at most: the largest known has a thirtieth of it."""

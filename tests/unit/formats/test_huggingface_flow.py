@@ -314,6 +314,15 @@ BYTE_FILES = [
     {"added_tokens": [flag(rstrip=True), added("<n>", 259, lstrip=True, rstrip=True)]},
     {"added_tokens": [flag(single_word=True), added("ab ", 259, single_word=True, special=False)]},
     {"added_tokens": [flag(lstrip=True, single_word=True)], "normalizer": {"type": "NFC"}},
+    {
+        "normalizer": {"type": "NFC"},
+        "added_tokens": [
+            flag(),
+            added("  ", 259, normalized=True, special=False),
+            added("   ", 260, normalized=True, special=False),
+            added("a 1", 261, normalized=True),
+        ],
+    },
 ]
 
 
@@ -326,8 +335,8 @@ def byte_pair(request):
 @given(
     parts=st.lists(
         st.one_of(
-            st.text(alphabet="ab A\u0301é\u212b\ufb01\u3000\n_İ", max_size=6),
-            st.sampled_from(["<m>", "<n>", "ab ", " <m> "]),
+            st.text(alphabet="ab A1\u0301é\u212b\ufb01\u3000\u2000\n_İ", max_size=6),
+            st.sampled_from(["<m>", "<n>", "ab ", " <m> ", "   ", "a 1"]),
         ),
         max_size=8,
     ),

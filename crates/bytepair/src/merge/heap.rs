@@ -1,12 +1,12 @@
 //! Merges a long piece in O(n log n): linked parts and a queue of candidate merges.
 //!
-//! Costs 24 bytes a byte of the piece while it works; the buffers are kept for the next piece up to
+//! Costs 32 bytes a byte of the piece while it works; the buffers are kept for the next piece up to
 //! [`KEEP`] bytes of piece. No recursion, so the stack does not grow with the input.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Merge, Merges, NO_RANK};
+use super::{Code, Merge, Merges, NO_CODE};
 use crate::error::{Error, Result};
 
 /// Buffers for pieces longer than this are given back after use.
@@ -20,8 +20,8 @@ struct Part {
     id: u32,
     previous: u32,
     next: u32,
-    /// Rank of the pair this part forms with the next; [`NO_RANK`] when dead or without merge.
-    rank: u32,
+    /// What this part and the next merge into; [`NO_CODE`] when dead or without merge.
+    code: Code,
 }
 
 /// The working memory of the engine, reused from piece to piece.
@@ -39,7 +39,7 @@ impl Heap {
     }
 
     /// Appends the ids of `piece` to `ids`, applying only merges of rank below `limit`
-    /// ([`NO_RANK`] for all).
+    /// ([`super::NO_RANK`] for all).
     pub fn merge(
         &mut self,
         merges: &Merges,
@@ -74,31 +74,29 @@ impl Heap {
                 id: merges.byte_id(byte)?,
                 previous: at.checked_sub(1).unwrap_or(NONE),
                 next: if at + 1 == len { NONE } else { at + 1 },
-                rank: NO_RANK,
+                code: NO_CODE,
             });
         }
+        // Ordered all at once, which takes less than one by one.
+        let mut queue = std::mem::take(&mut self.queue).into_vec();
         for (at, pair) in (0..len).zip(piece.windows(2)) {
-            let merge = Merge::of_code(merges.byte_code(pair[0], pair[1]));
-            self.queue_rank(merge.map_or(NO_RANK, |merge| merge.rank), at);
+            let code = merges.byte_code(pair[0], pair[1]);
+            self.parts[at as usize].code = code;
+            queue.extend(entry(code, at));
         }
+        self.queue = queue.into();
         Ok(())
     }
 
     /// Looks up the merge of part `at` with the next and queues it.
     fn offer(&mut self, merges: &Merges, at: u32) {
         let part = self.parts[at as usize];
-        let rank = match part.next {
-            NONE => NO_RANK,
-            next => merges.rank(part.id, self.parts[next as usize].id),
+        let code = match part.next {
+            NONE => NO_CODE,
+            next => merges.code(part.id, self.parts[next as usize].id),
         };
-        self.queue_rank(rank, at);
-    }
-
-    fn queue_rank(&mut self, rank: u32, at: u32) {
-        self.parts[at as usize].rank = rank;
-        if rank != NO_RANK {
-            self.queue.push(Reverse(u64::from(rank) << 32 | u64::from(at)));
-        }
+        self.parts[at as usize].code = code;
+        self.queue.extend(entry(code, at));
     }
 
     fn run(&mut self, merges: &Merges, limit: u32) {
@@ -111,12 +109,11 @@ impl Heap {
             }
             // An entry is stale when the pair at its place has changed its rank since. If the pair
             // changed but the rank did not, merging it is right all the same.
-            if part.rank != rank {
+            let Some(merge) = Merge::of_code(part.code).filter(|merge| merge.rank == rank) else {
                 continue;
-            }
+            };
             let right = self.parts[part.next as usize];
-            let Some(merge) = merges.get(part.id, right.id) else { continue };
-            self.parts[part.next as usize].rank = NO_RANK;
+            self.parts[part.next as usize].code = NO_CODE;
             self.parts[at as usize] = Part { id: merge.id, next: right.next, ..part };
             if right.next != NONE {
                 self.parts[right.next as usize].previous = at;
@@ -127,4 +124,9 @@ impl Heap {
             }
         }
     }
+}
+
+/// The entry in the queue for a pair with this code at this place, if it merges.
+fn entry(code: Code, at: u32) -> Option<Reverse<u64>> {
+    Merge::of_code(code).map(|merge| Reverse(u64::from(merge.rank) << 32 | u64::from(at)))
 }

@@ -51,11 +51,15 @@ pub fn merge(
     let (mut start, mut end) = (0, block.min(piece.len()));
     let (next, middle, pair) = (Vec::with_capacity(block), Vec::new(), Vec::new());
     let mut join = Join { merges, vocab, piece, work, block: next, middle, pair };
+    // The ids of the last block as they were before they were joined.
+    let mut last = Vec::with_capacity(block);
     while start < piece.len() {
-        let mut next = std::mem::take(&mut join.block);
-        next.clear();
-        run(merges, &piece[start..end], join.work, &mut next)?;
-        join.block = next;
+        // Long pieces are often one character or a few, again and again.
+        if start == 0 || piece[start..end] != piece[start - block..start] {
+            last.clear();
+            run(merges, &piece[start..end], join.work, &mut last)?;
+        }
+        join.block.extend_from_slice(&last);
         if start > 0 && !join.at(start, before, ids)? {
             ids.truncate(before);
             return work.merge(merges, piece, NO_RANK, ids);

@@ -20,6 +20,8 @@ use crate::simd::{HIGH, INSIDE, Level, PLANES, Work};
 
 /// Words of text that are cut at once.
 const WORDS: usize = 128;
+/// Fewer bytes are not worth the words that must be cleared first.
+const LEAST: usize = 512;
 /// One more word on either side, so that every word has neighbours.
 const LEN: usize = WORDS + 2;
 
@@ -111,6 +113,9 @@ pub(super) struct Job<'a, S> {
 /// Appends the ends of pieces of `text`, and returns the last of them: 0 when the scanner must go on.
 /// They do not depend on what follows.
 pub(super) fn fill<S: Seams>(job: Job<'_, S>, text: &[u8], ends: &mut Vec<u32>) -> usize {
+    if text.len() < LEAST {
+        return 0;
+    }
     let rules = &Rules::of(job.family);
     job.level.run(Fill { job, rules, text, ends })
 }

@@ -149,6 +149,15 @@ impl Pretokenizer {
         self.chunk_of(Level::get(), seams, span, from, ends)
     }
 
+    /// Appends the ends of some pieces of `span[from..]` that stay the same whatever text follows, as
+    /// bytes behind `from`, and returns the last of them as an offset in `span`: `from` when there are
+    /// none, or only [`Pretokenizer::fill`] can tell.
+    pub(crate) fn settled_chunk(&self, span: &str, from: usize, ends: &mut Vec<u32>) -> usize {
+        let Engine::Family(family) = &self.engine else { return from };
+        let job = blocks::Job { family, level: Level::get(), seams: None::<&NoSeams> };
+        from + blocks::fill(job, &span.as_bytes()[from..], ends)
+    }
+
     fn chunk_of<S: Seams>(
         &self,
         level: Level,

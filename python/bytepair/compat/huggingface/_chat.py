@@ -1,23 +1,19 @@
 """Chats as text: what a template makes of messages.
 
 In: a Jinja template and messages, each with a role and content. Out: the text that a model takes.
-Templates come with a model's files, so they are code of strangers: they run in Jinja's sandbox and
-see copies of plain values alone.
+Templates come with a model's files, so they are code of strangers: they run within the bounds of
+`bytepair.templates` and see copies of plain values alone.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from bytepair.compat.huggingface._names import Names
 from bytepair.errors import ArgumentError
-
-if TYPE_CHECKING:
-    import jinja2
+from bytepair.templates import ChatTemplate
 
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 _MARK = "BYTEPAIR-ENDS-HERE "
@@ -68,13 +64,13 @@ class Chats(Names):
         add_generation_prompt: bool = False,  # noqa: FBT001 - as in transformers
         continue_final_message: bool | str = False,  # noqa: FBT001
         tokenize: bool = True,  # noqa: FBT001
-        *,
-        padding: bool | str = False,
-        truncation: bool = False,
+        sanitize_control_tokens: bool = False,  # noqa: FBT001
+        padding: bool | str = False,  # noqa: FBT001
+        truncation: bool = False,  # noqa: FBT001
         max_length: int | None = None,
         return_tensors: str | None = None,
-        return_dict: bool = True,
-        return_assistant_tokens_mask: bool = False,
+        return_dict: bool = True,  # noqa: FBT001
+        return_assistant_tokens_mask: bool = False,  # noqa: FBT001
         tokenizer_kwargs: dict[str, Any] | None = None,
         **values: Any,
     ) -> Any:
@@ -89,6 +85,7 @@ class Chats(Names):
             continue_final_message: whether to leave the last message open, to be continued; a
                 string names the part of it.
             tokenize: whether to give ids, not text.
+            sanitize_control_tokens: not supported.
             padding: as in a call.
             truncation: as in a call.
             max_length: as in a call.
@@ -98,12 +95,16 @@ class Chats(Names):
             tokenizer_kwargs: more options of the call.
             **values: what the template may use besides.
 
-        Raises `ArgumentError` for what is no chat, `ImportError` without Jinja2, and Jinja's
-        `TemplateError` where the template refuses.
+        Raises `ArgumentError` for what is no chat and where the template refuses or takes too much,
+        `ImportError` without Jinja2.
         """
-        if return_assistant_tokens_mask:
-            message = "return_assistant_tokens_mask is not supported; use transformers for it"
-            raise ArgumentError(message)
+        for option, wanted in (
+            ("return_assistant_tokens_mask", return_assistant_tokens_mask),
+            ("sanitize_control_tokens", sanitize_control_tokens),
+        ):
+            if wanted:
+                message = f"{option} is not supported; use transformers for it"
+                raise ArgumentError(message)
         if continue_final_message and add_generation_prompt:
             message = "continue_final_message and add_generation_prompt cannot both be given"
             raise ArgumentError(message)
@@ -145,8 +146,8 @@ def render(
 ) -> str:
     """The text of a chat.
 
-    Raises `ArgumentError` for what is no chat, or cannot be continued; `ImportError` without
-    Jinja2; what the template raises is Jinja's `TemplateError`.
+    Raises `ArgumentError` for what is no chat, what cannot be continued and where the template
+    refuses or takes too much; `ImportError` without Jinja2.
     """
     for tool in tools or ():
         if not isinstance(tool, Mapping):
@@ -158,7 +159,7 @@ def render(
     chat = [_message(message) for message in messages]
     last = _begun(chat, template, continue_final_message) if continue_final_message else None
     text = _compiled(template).render(
-        messages=chat,
+        chat,
         tools=plain(tools),
         documents=plain(documents),
         add_generation_prompt=add_generation_prompt,
@@ -233,47 +234,5 @@ def plain(value: Any) -> Any:
 
 
 @lru_cache
-def _compiled(template: str) -> jinja2.Template:
-    try:
-        import jinja2
-        from jinja2.ext import Extension, loopcontrols
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
-    except ImportError as error:
-        message = 'a chat template needs Jinja2; install "bytepair[show]"'
-        raise ImportError(message) from error
-
-    class Generation(Extension):
-        """The tag around what an assistant says, which changes nothing in the text."""
-
-        tags = {"generation"}  # noqa: RUF012 - so Jinja wants it
-
-        def parse(self, parser: Any) -> Any:
-            """Give the statements inside."""
-            next(parser.stream)
-            return parser.parse_statements(("name:endgeneration",), drop_needle=True)
-
-    def raise_exception(message: str) -> None:
-        raise jinja2.TemplateError(message)
-
-    def tojson(
-        value: Any,
-        ensure_ascii: bool = False,  # noqa: FBT001 - templates give it by position
-        indent: int | None = None,
-        separators: tuple[str, str] | None = None,
-        sort_keys: bool = False,  # noqa: FBT001
-    ) -> str:
-        return json.dumps(
-            value,
-            ensure_ascii=ensure_ascii,
-            indent=indent,
-            separators=separators,
-            sort_keys=sort_keys,
-        )
-
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols]
-    )
-    environment.filters["tojson"] = tojson
-    environment.globals["raise_exception"] = raise_exception
-    environment.globals["strftime_now"] = lambda format: datetime.now().strftime(format)
-    return environment.from_string(template)
+def _compiled(template: str) -> ChatTemplate:
+    return ChatTemplate(template)

@@ -156,6 +156,26 @@ class Names:
         """The ids of `all_special_tokens`."""
         return [self._vocab[token] for token in self.all_special_tokens]
 
+    def get_special_tokens_mask(
+        self,
+        token_ids_0: Iterable[int],
+        token_ids_1: None = None,
+        already_has_special_tokens: bool = False,  # noqa: FBT001 - as in transformers
+    ) -> list[int]:
+        """1 for each id of `all_special_ids`, else 0, for ids that have special tokens around them.
+
+        Raises `ArgumentError` for ids without them: ask for `return_special_tokens_mask` then.
+        """
+        if not already_has_special_tokens or token_ids_1 is not None:
+            message = (
+                "get_special_tokens_mask is for ids with their special tokens "
+                "(already_has_special_tokens=True); call the tokenizer with "
+                "return_special_tokens_mask=True for the others"
+            )
+            raise ArgumentError(message)
+        special = set(self.all_special_ids)
+        return [int(int(id) in special) for id in token_ids_0]
+
     @property
     def pad_token_type_id(self) -> int:
         """The type id of padding."""

@@ -55,14 +55,7 @@ class Places:
     @cached_property
     def plain(self) -> Tokenizer:
         """The tokenizer without its normalizer."""
-        return Tokenizer._assemble(
-            self.tokenizer._model,
-            self.tokenizer._special_names,
-            pattern=self.tokenizer.pattern,
-            name=None,
-            aliases=self.tokenizer._special_aliases,
-            added_tokens=self.tokenizer.added_tokens,
-        )
+        return self.tokenizer._remade(normalizer=None)
 
 
 def origins_of(text: str) -> list[int]:

@@ -23,6 +23,7 @@ from bytepair.compat.huggingface._settings import Settings
 from bytepair.compat.huggingface._texts import Texts
 from bytepair.errors import ArgumentError, FormatError
 from bytepair.formats import huggingface
+from bytepair.hub import located
 from bytepair.tokenizer import Tokenizer
 
 __all__ = ["FastTokenizer"]
@@ -32,7 +33,7 @@ class FastTokenizer(Padding, Decoding, Chats):
     """A tokenizer that is called as a fast tokenizer of transformers is, with the same results.
 
     `from_pretrained` reads a directory, `from_transformers` takes a tokenizer over; this makes one
-    of a tokenizer of this package.
+    of a tokenizer of this package. What is not given is taken from its conventions.
 
     Args:
         tokenizer: what gives the ids.
@@ -71,12 +72,18 @@ class FastTokenizer(Padding, Decoding, Chats):
         padding_side: Literal["left", "right"] = "right",
     ) -> None:
         """Build it; see the class."""
-        settings = Settings(chat_template=chat_template, padding_side=padding_side)
+        settings = Settings(padding_side=padding_side)
         if model_max_length is not None:
             settings.model_max_length = model_max_length
         self._set_up(tokenizer, settings)
-        self.bos_token, self.eos_token = bos_token, eos_token
-        self.pad_token, self.unk_token = pad_token, unk_token
+        known = tokenizer.conventions
+        settings.chat_template = chat_template or known.get("chat_template")
+        roles = {f"{role}_token": token for role, token in known.get("roles", {}).items()}
+        given = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}
+        given["unk_token"] = unk_token
+        roles.update((role, token) for role, token in given.items() if token is not None)
+        for role, token in roles.items():
+            setattr(self, role, token)
         for option, wanted, role in (
             ("add_bos", add_bos, self.bos_token),
             ("add_eos", add_eos, self.eos_token),
@@ -84,9 +91,11 @@ class FastTokenizer(Padding, Decoding, Chats):
             if wanted and role is None:
                 message = f"{option} is true, but {option[4:]}_token is not given"
                 raise ArgumentError(message)
-        settings.template = _around(
-            self.bos_token_id if add_bos else None, self.eos_token_id if add_eos else None
-        )
+        around = known.get("template", {"before": [], "after": []})
+        if add_bos or add_eos:
+            before = [self.bos_token_id] if add_bos else []
+            around = {"before": before, "after": [self.eos_token_id] if add_eos else []}
+        settings.template = _around(around["before"], around["after"])
 
     def _set_up(self, tokenizer: Tokenizer, settings: Settings) -> None:
         if not isinstance(tokenizer, Tokenizer):
@@ -107,12 +116,28 @@ class FastTokenizer(Padding, Decoding, Chats):
             self._check_special("extra special token", token)
 
     @classmethod
-    def from_pretrained(cls, folder: str | os.PathLike[str]) -> FastTokenizer:
-        """Read a directory with `tokenizer.json`, and what lies beside it.
+    def from_pretrained(
+        cls,
+        name: str | os.PathLike[str],
+        *,
+        revision: str | None = None,
+        token: str | bool | None = None,
+        local_files_only: bool = False,
+    ) -> FastTokenizer:
+        """Read a directory with `tokenizer.json` and what lies beside it, or one of the Hub.
 
-        Raises `FormatError`, naming file and place, for what is damaged or not supported.
+        Args:
+            name: a directory, or the name of a repository on the Hugging Face Hub.
+            revision: as in `Tokenizer.from_pretrained`.
+            token: as in `Tokenizer.from_pretrained`.
+            local_files_only: as in `Tokenizer.from_pretrained`.
+
+        Raises `FormatError`, naming file and place, for what is damaged or not supported;
+        `ImportError` for a repository without `huggingface_hub`.
         """
-        path = os.fspath(folder)
+        path = os.fspath(name)
+        if not os.path.isdir(path):
+            path = located(path, revision=revision, token=token, local_files_only=local_files_only)
         return _made(cls, huggingface.load(path), _settings.from_directory(path))
 
     @classmethod
@@ -242,14 +267,38 @@ class FastTokenizer(Padding, Decoding, Chats):
         result["labels"] = target["input_ids"]
         return result
 
-    def encode(self, text: Texts, text_pair: Texts = None, **options: Any) -> list[int]:
+    def encode(
+        self,
+        text: Texts,
+        text_pair: Texts = None,
+        add_special_tokens: bool = True,  # noqa: FBT001 - as in transformers
+        padding: bool | str = False,  # noqa: FBT001
+        truncation: bool | str | None = None,  # noqa: FBT001
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: str | None = None,
+        return_tensors: str | None = None,
+        **options: Any,
+    ) -> list[int]:
         """The ids of a text; the options are those of a call.
 
         >>> import bytepair
         >>> FastTokenizer(bytepair.get_encoding("gpt2")).encode("hello world")
         [31373, 995]
         """
-        return self(text, text_pair, **options)["input_ids"]  # type: ignore[no-any-return]
+        batch = self(
+            text,
+            text_pair,
+            add_special_tokens=add_special_tokens,
+            padding=padding,
+            truncation=truncation,
+            max_length=max_length,
+            stride=stride,
+            padding_side=padding_side,
+            return_tensors=return_tensors,
+            **options,
+        )
+        return batch["input_ids"]  # type: ignore[no-any-return]
 
     def encode_batch(
         self, texts: Sequence[str], *, add_special_tokens: bool = True
@@ -376,12 +425,12 @@ def _kind(value: object) -> str:
     return type(value).__name__
 
 
-def _around(bos: int | None, eos: int | None) -> Template:
-    """The template that puts tokens before and behind every text."""
+def _around(before: list[int], after: list[int]) -> Template:
+    """The template that puts ids before and behind every text."""
 
-    def slots(sequence: int) -> list[Slot]:
-        before = [] if bos is None else [Slot((bos,), None, sequence)]
-        behind = [] if eos is None else [Slot((eos,), None, sequence)]
-        return [*before, Slot((), sequence, sequence), *behind]
+    def slots(sequence: int) -> tuple[Slot, ...]:
+        first = [Slot(tuple(before), None, sequence)] if before else []
+        last = [Slot(tuple(after), None, sequence)] if after else []
+        return (*first, Slot((), sequence, sequence), *last)
 
-    return Template(tuple(slots(0)), (*slots(0), *slots(1)))
+    return Template(slots(0), (*slots(0), *slots(1)))

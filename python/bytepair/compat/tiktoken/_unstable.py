@@ -3,9 +3,8 @@
 In: a text that may go on. Out: the ids that stay whatever follows, and the sequences of ids that
 may cover the rest. The last piece is not certain: a token may begin anywhere in it and reach beyond
 it. So every token that goes on from a suffix of the piece is tried in its place, and the whole is
-encoded again. That is what tiktoken calls completions; like there, it is brute force, of a cost
-that grows with the square of the last piece, and what is certain is judged by the same rules of
-thumb.
+encoded again. That is what tiktoken calls completions; like there it is brute force, since
+thousands of tokens go on from one letter. What is certain is judged by the same rules of thumb.
 
 Bytes that are not UTF-8 are encoded by the same means: what follows the last valid character is
 merged with the last piece before it.
@@ -41,6 +40,11 @@ class Unstable:
         """The tokens that are not special, sorted."""
         return sorted(token for _, token in self.tokenizer._model.items())
 
+    @cached_property
+    def longest(self) -> int:
+        """The bytes of the longest token."""
+        return max(map(len, self.tokens))
+
     def encode(
         self, text: str, allowed: AbstractSet[str] | Literal["all"]
     ) -> tuple[list[int], list[list[int]]]:
@@ -73,7 +77,8 @@ class Unstable:
         """The sequences of ids that begin with `rest`, the bytes of whole pieces."""
         id_of = self.tokenizer._model.id
         found: set[tuple[int, ...]] = {(known_id(id_of(token)),) for token in self.going_on(rest)}
-        for middle in range(1, len(rest)):
+        # No token goes on from more than the longest one has.
+        for middle in range(max(1, len(rest) - self.longest), len(rest)):
             for token in self.going_on(rest[middle:]):
                 found.add(self.covering(rest[:middle] + token, len(rest)))
         # White space at the end can fall apart from what is before it.
