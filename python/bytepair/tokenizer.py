@@ -44,9 +44,7 @@ Normalizer = str | Sequence[str | Sequence[str]] | None
 """A normalizer as users write it: a step, a list of steps, or none."""
 
 
-class Tokenizer(
-    Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Conventions, Hub
-):
+class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Conventions, Hub):
     """Turns text into ids and back.
 
     Instances are immutable, comparable, hashable and picklable, and safe to use from many threads
