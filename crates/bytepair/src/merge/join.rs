@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::vocab::Vocab;
 
 /// Bytes of a block: enough that joining takes little of the time.
-pub const BLOCK: usize = 1 << 10;
+pub const BLOCK: usize = 1 << 9;
 
 /// Tokens on each side of a border that are merged anew at most. If they do not do, the whole piece
 /// goes to the heap: so much for pieces that are made to be bad.
