@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// A free bucket; no pair has this key, for ids are below 2^31.
 const FREE: u64 = u64::MAX;
-/// Stretches of the pool that nobody owns are given back when they are more than half of it, and
+/// Stretches of the pool that nobody owns are given back when they are more than a third of it, and
 /// more than this.
 const DEAD_FLOOR: usize = 1 << 16;
 
@@ -121,6 +121,10 @@ impl Pairs {
     /// Sets the count and makes room for `len` postings, to be filled with [`Pairs::post`].
     pub(super) fn place(&mut self, slot: u32, count: u64, len: usize) {
         let start = self.pool.len();
+        if self.pool.capacity() - start < len {
+            // By a quarter: twice the pool would be most of what learning takes.
+            self.pool.reserve_exact(len.max(start / 4));
+        }
         self.pool.resize(start + len, 0);
         let slot = &mut self.slots[slot as usize];
         (slot.count, slot.start, slot.len) = (count, start, 0);
@@ -173,18 +177,20 @@ impl Pairs {
         self.dead += std::mem::take(&mut self.slots[slot as usize].len);
     }
 
-    /// Closes the gaps in the pool when they have become most of it.
+    /// Closes the gaps in the pool when they have become a third of it.
     pub(super) fn tidy(&mut self) {
-        if self.dead < DEAD_FLOOR || self.dead * 2 < self.pool.len() {
+        if self.dead < DEAD_FLOOR || self.dead * 3 < self.pool.len() {
             return;
         }
-        let mut pool = Vec::with_capacity(self.pool.len() - self.dead);
-        for slot in &mut self.slots {
-            let start = pool.len();
-            pool.extend_from_slice(&self.pool[slot.start..slot.start + slot.len]);
-            slot.start = start;
+        let mut end = 0;
+        // A slot's stretch is made with the slot or never, so both are in the same order and
+        // stretches only move towards the front.
+        for slot in self.slots.iter_mut().filter(|slot| slot.len > 0) {
+            self.pool.copy_within(slot.start..slot.start + slot.len, end);
+            slot.start = end;
+            end += slot.len;
         }
-        self.pool = pool;
+        self.pool.truncate(end);
         self.dead = 0;
     }
 }
