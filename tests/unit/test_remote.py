@@ -75,14 +75,14 @@ def test_what_cannot_be_read(memory, monkeypatch):
         count_pieces("memory://corpus/missing.txt")
     with pytest.raises(ArgumentError, match="no file matches this glob"):
         count_pieces("memory://corpus/*.nope")
-    with pytest.raises(ArgumentError, match="nope://x/a.txt: fsspec cannot open it"):
+    with pytest.raises(ArgumentError, match=r"nope://x/a\.txt: fsspec cannot open it"):
         count_pieces("nope://x/a.txt")
     memory.pipe("/corpus/bad.txt", b"abc\xff")
-    with pytest.raises(CorpusError, match="memory://corpus/bad.txt: byte 3 is not valid UTF-8"):
+    with pytest.raises(CorpusError, match=r"memory://corpus/bad\.txt: byte 3 is not valid UTF-8"):
         count_pieces("memory://corpus/bad.txt")
     assert count_pieces("memory://corpus/bad.txt", errors="ignore")[b"abc"] == 1
     memory.pipe("/corpus/bad.txt.gz", gzip.compress(b"abc" * 100)[:-9])
-    with pytest.raises(CorpusError, match="memory://corpus/bad.txt.gz: cannot be unpacked"):
+    with pytest.raises(CorpusError, match=r"memory://corpus/bad\.txt\.gz: cannot be unpacked"):
         count_pieces("memory://corpus/bad.txt.gz")
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(ImportError, match=r"bytepair\[remote\]"):
