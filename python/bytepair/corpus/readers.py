@@ -110,13 +110,51 @@ def _open_packed(path: str, under: BinaryIO | None, packed: str) -> Reader:
 
         return cast("IO[bytes]", bz2.open(file, "rb"))
     if packed == ".xz":
-        import lzma
-
-        return cast("IO[bytes]", lzma.open(file, "rb"))
+        return _Xz(path, under)
     if under is not None:
         return _core.ZstdReader.over(under)
     with open(path, "rb"):  # so that a missing file is the error that it is for the others
         return _core.ZstdReader(path)
+
+
+class _Xz:
+    """What an `.xz` file holds, all its streams, within a limit of memory that `lzma` has not."""
+
+    MEMORY = 1 << 29
+    """More than any preset of xz asks for; a file may ask for eight times as much."""
+
+    def __init__(self, path: str, under: BinaryIO | None) -> None:
+        import lzma
+
+        self._file: Any = io.FileIO(path) if under is None else under
+        self._lzma = lzma
+        self._inner = lzma.LZMADecompressor(memlimit=self.MEMORY)
+
+    def read(self, size: int, /) -> bytes:
+        data = b""
+        begun = True
+        while True:
+            if self._inner.eof:
+                # Between streams there may be padding, four zero bytes or more.
+                data = self._inner.unused_data.lstrip(b"\0")
+                while not data and (chunk := self._file.read(1 << 16)):
+                    data = chunk.lstrip(b"\0")
+                if not data:
+                    return b""
+                self._inner = self._lzma.LZMADecompressor(memlimit=self.MEMORY)
+            elif self._inner.needs_input:
+                data = self._file.read(1 << 16)
+                begun = bool(data)
+            found = self._inner.decompress(data, size)
+            data = b""
+            if found:
+                return found
+            if not begun and not self._inner.eof:
+                message = "the file ends within a stream"
+                raise EOFError(message)
+
+    def close(self) -> None:
+        self._file.close()
 
 
 class _Mended:

@@ -24,6 +24,8 @@ __all__ = ["COUNTS_KEY", "texts"]
 COUNTS_KEY = "bytepair.piece_counts"
 """Key of the metadata by which a Parquet file is known to hold piece counts."""
 _ROWS = 4096
+_LINE = 1 << 30
+"""The most bytes of a line: a small packed file may unpack to one that fills the memory."""
 
 
 def texts(path: str, field: str, errors: Errors) -> Iterator[str]:
@@ -36,8 +38,11 @@ def texts(path: str, field: str, errors: Errors) -> Iterator[str]:
 def _lines(path: str, field: str, errors: Errors) -> Iterator[str]:
     end = 0
     with open_bytes(path) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(iter(lambda: file.readline(_LINE + 1), b""), 1):
             end += len(line)
+            if len(line) > _LINE:
+                message = f"{path}, line {number}: more than {_LINE >> 20} MiB; is it JSON lines?"
+                raise CorpusError(message)
             if number == 1:
                 line = line.removeprefix(b"\xef\xbb\xbf")
             if not line.strip():

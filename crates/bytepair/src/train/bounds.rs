@@ -17,7 +17,8 @@ const PIECE_BYTES: usize = 48;
 /// Limits of counting, for [`Counter::bounded`](super::Counter::bounded).
 #[derive(Debug, Clone, Default)]
 pub struct Bounds {
-    /// The most bytes that tables and blocks may take. One piece is in memory whatever its length.
+    /// The most bytes that tables and blocks may take, of which a text that can nowhere be cut is
+    /// one. The longest piece comes on top.
     pub memory: Option<usize>,
     /// Where a folder is made for counts that have no room; it is removed in the end.
     pub temp_dir: PathBuf,
@@ -35,6 +36,8 @@ pub(super) struct Budget {
     pub(super) own: (usize, usize),
     pub(super) file_block: usize,
     pub(super) text_block: usize,
+    /// The most bytes of a text that is nowhere cut.
+    pub(super) block_most: usize,
 }
 
 impl Budget {
@@ -46,6 +49,7 @@ impl Budget {
                 own: (OWN_PIECES, OWN_BYTES),
                 file_block: FILE_BLOCK,
                 text_block: TEXT_BLOCK,
+                block_most: usize::MAX,
             };
         };
         // A sixteenth of each thread's share is a block, as much its table.
@@ -60,6 +64,7 @@ impl Budget {
             own: ((own_bytes / PIECE_BYTES).min(OWN_PIECES), own_bytes),
             file_block,
             text_block: file_block.min(TEXT_BLOCK),
+            block_most: memory.max(1 << 20),
         }
     }
 }

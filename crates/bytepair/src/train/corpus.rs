@@ -4,6 +4,7 @@
 //! proves that a cut changes no piece. Where there is none of these (no pretokenizer, or a general
 //! regular expression, and no special token) a text is one block, whatever its size.
 
+use std::fmt;
 use std::io::{self, Read};
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -116,6 +117,8 @@ pub(super) struct Cutting<'a> {
     pub(super) block: usize,
     /// Bytes at the end of a block where a cut is looked for.
     pub(super) window: usize,
+    /// The most bytes of a block; a file that cannot be cut within them is refused.
+    pub(super) most: usize,
 }
 
 impl Cutting<'_> {
@@ -241,6 +244,20 @@ impl<'t> FileSupply<'t> {
         (self.index < self.sources.len()).then_some((self.index, self.offset))
     }
 
+    fn error(&self, source: &Source, error: io::Error) -> Error {
+        if error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<NoCut>) {
+            return Error::Value(format!(
+                "{}: from byte {} on there is no place where the text can be cut within the \
+                 memory_limit of {} MB; give a larger one, a named pattern, or a special token that \
+                 stands between texts",
+                source.name(),
+                self.offset,
+                self.cutting.most / 1_000_000
+            ));
+        }
+        io_error(source.name(), error)
+    }
+
     fn read_block(&mut self, source: &Source) -> io::Result<Option<Vec<u8>>> {
         let mut file = match self.file.take() {
             Some(file) => file,
@@ -251,6 +268,9 @@ impl<'t> FileSupply<'t> {
             // What is there already counts twice, so that a text without cuts is not searched
             // again and again.
             let size = self.cutting.block.max(2 * block.len()) - block.len();
+            if block.len() > self.cutting.most {
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, NoCut));
+            }
             block.reserve(size);
             let read = (&mut file).take(size as u64).read_to_end(&mut block)?;
             if read < size {
@@ -270,7 +290,7 @@ impl<'t> Supply<'t> for FileSupply<'t> {
         while let Some(source) = self.sources.get(self.index) {
             let place = (self.index, self.offset);
             let block = self.read_block(source);
-            let block = block.map_err(|error| (place, io_error(source.name(), error)))?;
+            let block = block.map_err(|error| (place, self.error(source, error)))?;
             self.offset += block.as_ref().map_or(0, |block| block.len() as u64);
             if self.file.is_none() {
                 (self.index, self.offset) = (self.index + 1, 0);
@@ -286,6 +306,18 @@ impl<'t> Supply<'t> for FileSupply<'t> {
         self.sources[place.0].name()
     }
 }
+
+/// A text has no place to be cut.
+#[derive(Debug)]
+struct NoCut;
+
+impl fmt::Display for NoCut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no place to cut")
+    }
+}
+
+impl std::error::Error for NoCut {}
 
 /// The last place between characters that is at most `at`.
 fn floor(text: &str, at: usize) -> usize {

@@ -416,7 +416,8 @@ impl<'a> Counter<'a> {
         'a: 'c,
     {
         let (block, window) = self.sizes.unwrap_or((block, WINDOW));
-        Cutting { pretokenizer: self.pretokenizer, special: self.special, block, window }
+        let most = self.budget.block_most;
+        Cutting { pretokenizer: self.pretokenizer, special: self.special, block, window, most }
     }
 
     fn run<'t, S: Supply<'t>>(
