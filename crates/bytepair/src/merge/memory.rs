@@ -43,12 +43,20 @@ impl Size {
     }
 }
 
+/// The buffers of a turn: key and line of each piece, and ids.
+#[derive(Debug, Default)]
+struct Turn {
+    probes: Vec<(u128, u32)>,
+    out: Vec<u32>,
+}
+
 /// Finds and remembers the ids of pieces.
 #[derive(Debug)]
 pub struct Memory {
     cache: PieceCache,
     heap: Heap,
     ids: Vec<u32>,
+    turn: Turn,
     size: Size,
 }
 
@@ -59,6 +67,7 @@ impl Memory {
             cache: PieceCache::with_bits(SMALL.lines, SMALL.words),
             heap: Heap::new(),
             ids: Vec::with_capacity(256),
+            turn: Turn { probes: vec![(NO_KEY, 0); TURN], out: vec![0; ROOM] },
             size: SMALL,
         }
     }
@@ -91,9 +100,25 @@ impl Memory {
         ends: &[u32],
         sink: &mut impl Sink,
     ) -> Result<()> {
+        // Kept between calls: to clear them takes as long as to encode a short text.
+        let mut turn = std::mem::take(&mut self.turn);
+        let result = self.merge_turns(model, text, from, ends, &mut turn, sink);
+        self.turn = turn;
+        result
+    }
+
+    fn merge_turns(
+        &mut self,
+        model: &Model,
+        text: &[u8],
+        from: usize,
+        ends: &[u32],
+        Turn { probes, out }: &mut Turn,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        probes.resize(TURN, (NO_KEY, 0));
+        out.resize(ROOM, 0);
         let mut start = from;
-        let mut probes = [(NO_KEY, 0); TURN];
-        let mut out = [0; ROOM];
         for ends in ends.chunks(TURN) {
             let first = start;
             for (probe, &end) in probes.iter_mut().zip(ends) {
