@@ -88,7 +88,7 @@ pub fn encode_batch(
 /// parts of long ones.
 ///
 /// # Errors
-/// As [`encode_batch`], and [`Error::Interrupted`].
+/// As [`encode_batch`], and [`Error::Interrupted`](crate::Error::Interrupted).
 pub fn encode_batch_watched(
     tokenizer: &Tokenizer,
     texts: &[&str],
@@ -128,7 +128,7 @@ pub fn count_batch(
 /// [`count_batch`] that `watch` can stop, as [`encode_batch_watched`].
 ///
 /// # Errors
-/// As [`encode_batch`], and [`Error::Interrupted`].
+/// As [`encode_batch`], and [`Error::Interrupted`](crate::Error::Interrupted).
 pub fn count_batch_watched(
     tokenizer: &Tokenizer,
     texts: &[&str],

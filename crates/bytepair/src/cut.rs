@@ -5,7 +5,7 @@
 //! ends elsewhere is encoded otherwise near its end, mostly to more tokens, sometimes to fewer.
 //!
 //! The text is counted up to the word in which the limit is passed, at places where a cut changes no
-//! piece; what of that word fits is found by [`crate::longest`].
+//! piece; what of that word fits is found by `longest.rs`.
 
 use crate::breaks::Break;
 use crate::error::{Error, Result};

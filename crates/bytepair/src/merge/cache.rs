@@ -3,7 +3,7 @@
 //! Two-way associative over lines of two 32-byte slots. A slot holds a key of 128 bits and up to
 //! three ids. The key of a short piece is the piece itself (at most 15 bytes and its length), so a hit
 //! is one line of memory and nothing is trusted to a hash alone. The key of a longer one is a hash,
-//! and its bytes lie with its ids in the [`Store`], where more than three ids of a short one lie too.
+//! and its bytes lie with its ids in `store.rs`, where more than three ids of a short one lie too.
 //! A new piece takes the first place of its line and pushes the older one to the second.
 
 use super::store::{self, Store};

@@ -5,7 +5,7 @@
 //! path can be tested on one machine. What the paths compute is the same; `portable.rs` has no
 //! intrinsics and is what the others are tested against.
 //!
-//! Code that is written once and compiled for each set implements [`Work`].
+//! Code that is written once and compiled for each set implements `Work`.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

@@ -4,7 +4,7 @@
 //! In: a piece. Out: its ids. The *symbols* of a piece are what merging begins with: the token of
 //! each character; for a character without one the tokens of its bytes, or the unknown token. From
 //! there on the definition is that of [`crate::merge`]: while a pair has a merge, apply the one of
-//! lowest rank, the leftmost of equals. Only [`engine`] knows how, and [`joins`] where a text may be
+//! lowest rank, the leftmost of equals. Only `engine.rs` knows how, and `joins.rs` where a text may be
 //! cut before, with the same ids: such vocabularies have no pattern, so a whole text is one piece.
 
 mod engine;
