@@ -232,6 +232,8 @@ def package_modules() -> list[str]:
 @pytest.mark.parametrize("module", package_modules())
 @pytest.mark.usefixtures("workplace")
 def test_docstring_examples_run(module):
+    if module == "bytepair._torch_data":
+        pytest.importorskip("torch", reason="torch is not installed here")
     imported = importlib.import_module(module)
     report = doctest.testmod(
         imported, optionflags=FLAGS, extraglobs={"bytepair": sys.modules["bytepair"]}
