@@ -25,8 +25,10 @@ pytestmark = [
 MOMENTS = int(os.environ.get("INTERRUPTS", "6"))
 
 WORDS = """
-import random, sys
+import random, signal, sys
 import bytepair
+# A process that was started in the background of a shell is deaf to Ctrl-C, and so are its children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 def words(number, seed=1):
     source = random.Random(seed)
     return ["".join(source.choices("abcdefghijklmnop", k=10)) for _ in range(number)]

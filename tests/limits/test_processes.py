@@ -180,8 +180,10 @@ def test_tokenizers_go_to_other_processes(method):
 # --- Ctrl-C -----------------------------------------------------------------------------------
 
 INTERRUPTED = """
-import sys, time
+import signal, sys, time
 import bytepair
+# A process that was started in the background of a shell is deaf to Ctrl-C, and so are its children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("ready", flush=True)
 try:
     {work}
