@@ -27,7 +27,7 @@ MOMENTS = int(os.environ.get("INTERRUPTS", "6"))
 WORDS = """
 import random, signal, sys
 import bytepair
-# A process that was started in the background of a shell is deaf to Ctrl-C, and so are its children.
+# Children of what a shell started in the background are deaf to Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 def words(number, seed=1):
     source = random.Random(seed)

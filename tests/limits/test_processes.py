@@ -182,7 +182,7 @@ def test_tokenizers_go_to_other_processes(method):
 INTERRUPTED = """
 import signal, sys, time
 import bytepair
-# A process that was started in the background of a shell is deaf to Ctrl-C, and so are its children.
+# Children of what a shell started in the background are deaf to Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 print("ready", flush=True)
 try:
