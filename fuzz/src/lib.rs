@@ -13,8 +13,9 @@ use bytepair::batch::{count_batch, encode_batch};
 use bytepair::bundle;
 use bytepair::merge::heap::Heap;
 use bytepair::merge::{NO_RANK, join, naive, scan};
-use bytepair::normalize::Normalizer;
+use bytepair::normalize::{Normalizer, Place};
 use bytepair::pretokenize::{NAMED, Pattern, Pretokenizer};
+use bytepair::simd::Level;
 use bytepair::stream::StreamEncoder;
 use bytepair::stream_decode::{Invalid, StreamDecoder};
 use bytepair::train::{LearnOptions, NoWatch, PieceCounts, TieBreak, learn, learn_naive};
@@ -66,6 +67,16 @@ pub fn pretokenize(data: &[u8]) {
         })
         .collect();
     assert_eq!(ends, sums);
+    for level in Level::all() {
+        let (mut ends, mut next, mut found) = (Vec::new(), 0, Vec::new());
+        while next < text.len() {
+            let from = next;
+            ends.clear();
+            next = fast.chunk_at(level, &text, from, &mut ends).expect("a scanner never fails");
+            found.extend(ends.iter().map(|&end| from + end as usize));
+        }
+        assert_eq!(found, sums, "{level:?}");
+    }
     if let Some(cut) = fast.safe_cut(&text, input.below(text.len() + 1)) {
         let (left, right) = text.split_at(cut);
         let mut parts = fast.pieces(left).expect("a scanner never fails");
@@ -127,7 +138,7 @@ pub fn encode(data: &[u8]) {
 pub fn stream(data: &[u8]) {
     let mut input = Input::new(data);
     let pattern = named(&mut input);
-    let normalizer = (input.below(3) == 0).then_some(Normalizer::Nfc);
+    let normalizer = (input.below(3) == 0).then(Normalizer::nfc);
     let tokenizer = Arc::new(trained(&mut input).tokenizer(&pattern, normalizer));
     let steps: Vec<usize> = (0..4).map(|_| 1 + input.below(40)).collect();
     let text = input.text(2048);
@@ -171,7 +182,7 @@ pub fn decode(data: &[u8]) {
 pub fn threads(data: &[u8]) {
     let mut input = Input::new(data);
     let pattern = named(&mut input);
-    let normalizer = (input.below(3) == 0).then_some(Normalizer::Nfc);
+    let normalizer = (input.below(3) == 0).then(Normalizer::nfc);
     let tokenizer = trained(&mut input).tokenizer(&pattern, normalizer);
     let count = 2 + input.below(3);
     let text = input.text(3000);
@@ -234,8 +245,10 @@ pub fn normalize(data: &[u8]) {
     let text = input.text(1024);
     let at = text.floor_char_boundary(input.below(text.len() + 1));
     let plain = |text: &str| text.nfc().map(|(character, _)| character).collect::<String>();
-    assert_eq!(Normalizer::Nfc.apply(&text), plain(&text));
-    let settled = Normalizer::Nfc.settled(&text[..at]);
+    let nfc = Normalizer::nfc();
+    let whole = nfc.apply(&text, Place::FIRST).expect("NFC has no regular expression");
+    assert_eq!(whole, plain(&text));
+    let settled = nfc.settled(&text[..at]);
     let (done, rest) = text.split_at(settled);
     assert_eq!(plain(done) + &plain(rest), plain(&text));
 }
