@@ -1,5 +1,15 @@
 //! What one thread keeps between pieces: their ids, and the buffers of the merge engines.
 //!
+//! In: pieces, a few hundred at a turn. Out: their ids, to a sink. A turn has four passes, each over
+//! arrays that stay in the nearest cache of the processor, and the three that every piece goes
+//! through have no branches ([`crate::simd`]):
+//!
+//! 1. the key of each piece, and the memory of its line of [`super::cache`] is asked for;
+//! 2. the first slot of each line, which has most pieces: a word of ids for each, and the numbers of
+//!    the others;
+//! 3. those others: the second slot, the store, or merging;
+//! 4. ids out of words, and between them those that no word holds.
+//!
 //! Bounded: about 1.5 MiB, and more while a long text is known to come, as long as all threads
 //! together stay within 44 MiB. Memory is written when it is made, so that encoding asks the
 //! system for none.
@@ -7,17 +17,18 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Model;
-use super::cache::{IDS_MOST, NO_KEY, PieceCache, key};
+use super::cache::{PieceCache, key, long_key};
 use super::heap::Heap;
+use super::store::BYTES_MOST;
 use crate::error::Result;
+use crate::simd::turn::{FIELDS, Keys, NO_IDS, NONE, TURN, pack, unpack};
+use crate::simd::{self, Level};
 use crate::sink::Sink;
 
-/// Pieces whose memory is asked for at once.
-const TURN: usize = 256;
-/// Ids of one turn that are gathered before the sink gets them: mostly all.
-const ROOM: usize = TURN * 4 + SLACK;
-/// As many as the pieces of a turn may take without being looked after.
-const SLACK: usize = TURN * IDS_MOST + 1;
+/// Ids that are gathered before the sink gets them: mostly all of a turn.
+const ROOM: usize = 4 * TURN + SLACK;
+/// As many as the words of a turn may take, and what is written behind them.
+const SLACK: usize = FIELDS * TURN + 16;
 
 /// From this many bytes on a text is worth a larger cache.
 pub const LONG_TEXT: usize = 1 << 20;
@@ -43,11 +54,41 @@ impl Size {
     }
 }
 
-/// The buffers of a turn: key and line of each piece, and ids.
-#[derive(Debug, Default)]
+/// A piece whose ids one word does not hold.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    /// Which of the turn.
+    index: usize,
+    /// Where its ids begin in [`Turn::ids`], and how many they are; none when it is too long to be
+    /// remembered and is merged when its ids are wanted.
+    start: usize,
+    len: usize,
+}
+
+/// What the passes of a turn leave for each other.
+#[derive(Debug)]
 struct Turn {
-    probes: Vec<(u128, u32)>,
+    keys: Keys,
+    words: [u64; TURN],
+    missed: [u16; TURN],
+    runs: Vec<Run>,
+    ids: Vec<u32>,
     out: Vec<u32>,
+}
+
+/// Pieces of a text: the ends of a turn, and where the first begins.
+#[derive(Clone, Copy)]
+struct Pieces<'a> {
+    text: &'a [u8],
+    start: u32,
+    ends: &'a [u32],
+}
+
+impl<'a> Pieces<'a> {
+    fn get(self, index: usize) -> &'a [u8] {
+        let start = index.checked_sub(1).map_or(self.start, |last| self.ends[last]);
+        &self.text[start as usize..self.ends[index] as usize]
+    }
 }
 
 /// Finds and remembers the ids of pieces.
@@ -56,18 +97,26 @@ pub struct Memory {
     cache: PieceCache,
     heap: Heap,
     ids: Vec<u32>,
-    turn: Turn,
+    turn: Box<Turn>,
     size: Size,
 }
 
 impl Memory {
     /// Empty, of the least size.
     pub fn new() -> Self {
+        let turn = Turn {
+            keys: Keys::new(),
+            words: [NO_IDS; TURN],
+            missed: [0; TURN],
+            runs: Vec::with_capacity(TURN),
+            ids: Vec::with_capacity(ROOM),
+            out: vec![0; ROOM],
+        };
         Self {
             cache: PieceCache::with_bits(SMALL.lines, SMALL.words),
             heap: Heap::new(),
             ids: Vec::with_capacity(256),
-            turn: Turn { probes: vec![(NO_KEY, 0); TURN], out: vec![0; ROOM] },
+            turn: Box::new(turn),
             size: SMALL,
         }
     }
@@ -87,9 +136,6 @@ impl Memory {
 
     /// Gives the ids of the pieces of `text[from..]` that end at `ends`, counted from `from`, to `sink`.
     ///
-    /// In turns over a few hundred pieces: first their keys, and the memory of their lines is asked
-    /// for; then their ids, 16 bytes at a time into a buffer, of which only the first count.
-    ///
     /// # Errors
     /// As [`Model::merge`].
     pub(crate) fn merge_all(
@@ -100,57 +146,94 @@ impl Memory {
         ends: &[u32],
         sink: &mut impl Sink,
     ) -> Result<()> {
-        // Kept between calls: to clear them takes as long as to encode a short text.
-        let mut turn = std::mem::take(&mut self.turn);
-        let result = self.merge_turns(model, text, from, ends, &mut turn, sink);
-        self.turn = turn;
-        result
+        let (level, text) = (Level::get(), &text[from..]);
+        let mut start = 0;
+        for ends in ends.chunks(TURN) {
+            let pieces = Pieces { text, start, ends };
+            let misses = self.look(level, pieces);
+            self.settle(model, pieces, misses)?;
+            self.give(level, model, pieces, sink)?;
+            start = ends.last().copied().unwrap_or(start);
+        }
+        Ok(())
     }
 
-    fn merge_turns(
+    /// The first two passes; returns how many pieces are left for the third.
+    fn look(&mut self, level: Level, pieces: Pieces<'_>) -> usize {
+        let Pieces { text, start, ends } = pieces;
+        let Turn { keys, words, missed, .. } = &mut *self.turn;
+        let lines = self.cache.lines();
+        level.keys(text, start, ends, lines, keys);
+        for word in 0..ends.len().div_ceil(64) {
+            let mut left = keys.long[word];
+            while left != 0 {
+                let index = 64 * word + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let key = long_key(pieces.get(index));
+                let line = key.line(lines.len());
+                simd::prefetch(&lines[line as usize]);
+                (keys.low[index], keys.high[index], keys.line[index]) = (key.low, key.high, line);
+            }
+        }
+        level.probe(lines, keys, ends.len(), words, missed)
+    }
+
+    /// The third pass.
+    fn settle(&mut self, model: &Model, pieces: Pieces<'_>, misses: usize) -> Result<()> {
+        let Self { cache, heap, turn, .. } = self;
+        let Turn { keys, words, missed, runs, ids, .. } = &mut **turn;
+        runs.clear();
+        ids.clear();
+        for &index in &missed[..misses] {
+            let index = usize::from(index);
+            let (piece, key, start) = (pieces.get(index), keys.get(index), ids.len());
+            words[index] = if let Some(word) = cache.get(piece, key, ids) {
+                word
+            } else if piece.len() > BYTES_MOST {
+                NO_IDS
+            } else {
+                model.merge(piece, heap, ids)?;
+                cache.insert(piece, key, &ids[start..]);
+                pack(&ids[start..]).inspect(|_| ids.truncate(start)).unwrap_or(NO_IDS)
+            };
+            if words[index] == NO_IDS {
+                runs.push(Run { index, start, len: ids.len() - start });
+            }
+        }
+        Ok(())
+    }
+
+    /// The fourth pass.
+    fn give(
         &mut self,
+        level: Level,
         model: &Model,
-        text: &[u8],
-        from: usize,
-        ends: &[u32],
-        Turn { probes, out }: &mut Turn,
+        pieces: Pieces<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        probes.resize(TURN, (NO_KEY, 0));
-        out.resize(ROOM, 0);
-        let mut start = from;
-        for ends in ends.chunks(TURN) {
-            let first = start;
-            for (probe, &end) in probes.iter_mut().zip(ends) {
-                let end = from + end as usize;
-                let key = key(text, start, end);
-                let line = self.cache.line(key);
-                self.cache.prefetch(line);
-                *probe = (key, line);
-                start = end;
+        let Turn { words, runs, ids, out, .. } = &mut *self.turn;
+        let (mut done, mut count) = (0, 0);
+        for &Run { index, start, len } in runs.iter() {
+            count += level.unpack(&words[done..index], &mut out[count..]);
+            done = index + 1;
+            let mut ids = &ids[start..start + len];
+            if len == 0 {
+                self.ids.clear();
+                self.ids.shrink_to(1 << 16);
+                model.merge(pieces.get(index), &mut self.heap, &mut self.ids)?;
+                ids = &self.ids;
             }
-            let mut start = first;
-            let mut count = 0;
-            for (&(key, line), &end) in probes.iter().zip(ends) {
-                let end = from + end as usize;
-                if let Some(ids) = self.cache.first(line, key) {
-                    out[count..count + 4].copy_from_slice(ids);
-                    count += ids[IDS_MOST] as usize;
-                } else {
-                    let ids = self.find(model, &text[start..end], key)?;
-                    if count + ids.len() <= ROOM - SLACK {
-                        out[count..count + ids.len()].copy_from_slice(ids);
-                        count += ids.len();
-                    } else {
-                        sink.take(&out[..count]);
-                        sink.take(ids);
-                        count = 0;
-                    }
-                }
-                start = end;
+            if count + ids.len() <= ROOM - SLACK {
+                out[count..count + ids.len()].copy_from_slice(ids);
+                count += ids.len();
+            } else {
+                sink.take(&out[..count]);
+                sink.take(ids);
+                count = 0;
             }
-            sink.take(&out[..count]);
         }
+        count += level.unpack(&words[done..pieces.ends.len()], &mut out[count..]);
+        sink.take(&out[..count]);
         Ok(())
     }
 
@@ -159,16 +242,11 @@ impl Memory {
     /// # Errors
     /// As [`Model::merge`].
     pub fn merge(&mut self, model: &Model, piece: &[u8]) -> Result<&[u32]> {
-        self.find(model, piece, key(piece, 0, piece.len()))
-    }
-
-    /// The ids of `piece`, of key `key`.
-    #[inline(never)]
-    fn find(&mut self, model: &Model, piece: &[u8], key: u128) -> Result<&[u32]> {
         self.ids.clear();
         self.ids.shrink_to(1 << 16);
-        if let Some(ids) = self.cache.get(piece, key) {
-            self.ids.extend_from_slice(ids);
+        let key = key(piece);
+        if let Some(word) = self.cache.get(piece, key, &mut self.ids) {
+            self.ids.extend(unpack(word).into_iter().filter(|&id| id != NONE));
         } else {
             model.merge(piece, &mut self.heap, &mut self.ids)?;
             self.cache.insert(piece, key, &self.ids);

@@ -12,8 +12,11 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+pub(crate) mod turn;
 
 use std::sync::OnceLock;
+
+use turn::{Keys, Line, TURN};
 
 /// The environment variable that chooses the level.
 pub const VARIABLE: &str = "BYTEPAIR_SIMD";
@@ -124,6 +127,52 @@ impl Level {
             #[cfg(target_arch = "x86_64")]
             Set::Avx512 => avx512::places(words, first, places),
             _ => portable::places(words, first, places),
+        }
+    }
+
+    /// Finds the keys of the pieces of `text` that end at `ends`, the first beginning at `start`, and
+    /// asks for the memory of their lines.
+    #[inline]
+    pub(crate) fn keys(self, text: &[u8], start: u32, ends: &[u32], lines: &[Line], keys: &mut Keys) {
+        assert!(ends.len() <= TURN && lines.len().is_power_of_two(), "at most a turn");
+        keys.long = [0; TURN / 64];
+        let done = match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => avx512::keys(text, start, ends, lines, keys),
+            _ => 0,
+        };
+        let start = done.checked_sub(1).map_or(start, |last| ends[last]);
+        portable::keys(text, start, ends, done, lines, keys);
+    }
+
+    /// Looks the first `count` of `keys` up in the first slots of `lines`: the words of ids go to
+    /// `words`, and the numbers of pieces that are not there, or whose word does not tell all, to
+    /// `missed`. Returns how many those are.
+    #[inline]
+    pub(crate) fn probe(
+        self,
+        lines: &[Line],
+        keys: &Keys,
+        count: usize,
+        words: &mut [u64; TURN],
+        missed: &mut [u16; TURN],
+    ) -> usize {
+        assert!(count <= TURN && lines.len().is_power_of_two(), "at most a turn");
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => avx512::probe(lines, keys, count, words, missed),
+            _ => portable::probe(lines, keys, count, words, missed),
+        }
+    }
+
+    /// Writes the ids that `words` hold to `out`, and returns how many.
+    #[inline]
+    pub(crate) fn unpack(self, words: &[u64], out: &mut [u32]) -> usize {
+        assert!(out.len() >= 3 * words.len() + 16, "room for each id");
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => avx512::unpack(words, out),
+            _ => portable::unpack(words, out),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The definition, in plain Rust: eight bytes at a time.
 
-use super::{HIGH, INSIDE};
+use super::turn::{FIELDS, KEY_MOST, Key, Keys, Line, MORE, NONE, TURN, unpack as fields};
+use super::{HIGH, INSIDE, prefetch};
 
 /// Turns an 8 by 8 matrix of bits, a row in each byte, over its diagonal.
 ///
@@ -53,6 +54,57 @@ pub(super) fn places(words: &[u64], first: u32, places: &mut Vec<u32>) {
             places.truncate(places.len() - 8 + count);
         }
     }
+}
+
+pub(super) fn keys(
+    text: &[u8],
+    start: u32,
+    ends: &[u32],
+    done: usize,
+    lines: &[Line],
+    keys: &mut Keys,
+) {
+    let mut start = start as usize;
+    for (index, &end) in ends.iter().enumerate().skip(done) {
+        let end = end as usize;
+        if end - start > KEY_MOST {
+            keys.long[index / 64] |= 1 << (index % 64);
+        } else {
+            let key = Key::of(text, start, end);
+            let line = key.line(lines.len());
+            prefetch(&lines[line as usize]);
+            (keys.low[index], keys.high[index], keys.line[index]) = (key.low, key.high, line);
+        }
+        start = end;
+    }
+}
+
+pub(super) fn probe(
+    lines: &[Line],
+    keys: &Keys,
+    count: usize,
+    words: &mut [u64; TURN],
+    missed: &mut [u16; TURN],
+) -> usize {
+    let mut misses = 0;
+    for (index, word) in (0..).zip(&mut words[..count]) {
+        let at = usize::from(index);
+        let Line([slot, _]) = &lines[keys.line[at] as usize];
+        *word = slot.ids;
+        missed[misses] = index;
+        misses += usize::from(slot.key != keys.get(at) || slot.ids & MORE != 0);
+    }
+    misses
+}
+
+pub(super) fn unpack(words: &[u64], out: &mut [u32]) -> usize {
+    let mut count = 0;
+    for &word in words {
+        let ids = fields(word);
+        out[count..count + FIELDS].copy_from_slice(&ids);
+        count += ids.iter().filter(|&&id| id != NONE).count();
+    }
+    count
 }
 
 #[cfg(test)]
