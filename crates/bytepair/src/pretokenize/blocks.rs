@@ -16,7 +16,7 @@ use super::classes::{self, CASELESS, Class, KANA_HAN, LOWER, MARK, NUMBER, SYMBO
 use super::family::Family;
 use super::rules::Rules;
 use super::scan;
-use crate::simd::{HIGH, INSIDE, Level, PLANES, Work};
+use crate::simd::{HIGH, INSIDE, Leads, Level, PLANES, Work};
 
 /// Words of text that are cut at once.
 const WORDS: usize = 128;
@@ -62,6 +62,37 @@ const fn byte_classes() -> [u8; 128] {
         byte += 1;
     }
     table
+}
+
+/// The planes that [`LEADS`] has a bit for, in the order of the bits.
+const LEAD_PLANES: [usize; 6] = [UPPERS, LOWERS, CASELESSES, MARKS, SYMBOLS, KANA_HANS];
+
+/// [`classes::LEADS`] as planes.
+const LEADS: Leads = leads();
+
+const fn leads() -> Leads {
+    let mut leads = Leads { below: [0x80; 64], above: [0xC0; 64], classes: [[0; 64]; 2] };
+    let mut lead = 0;
+    while lead < 64 {
+        let sides = [classes::LEADS.below[lead], classes::LEADS.above[lead]];
+        (leads.below[lead], leads.above[lead]) = (sides[0].0, sides[1].0);
+        let mut side = 0;
+        while side < 2 {
+            let class = sides[side].1;
+            let mut bit = 0;
+            while bit < LEAD_PLANES.len() {
+                let is_kana_han = class & KANA_HAN != 0;
+                let plane = LEAD_PLANES[bit];
+                if class != 0 && (plane == plane_of(class) || plane == KANA_HANS && is_kana_han) {
+                    leads.classes[side][lead] |= 1 << bit;
+                }
+                bit += 1;
+            }
+            side += 1;
+        }
+        lead += 1;
+    }
+    leads
 }
 
 const fn plane_of(class: Class) -> usize {
@@ -173,7 +204,11 @@ impl Blocks {
         // Characters of one class mostly come together, and a run is one write.
         let (mut start, mut end, mut class) = (0, 0, 0);
         for word in 1..=count {
+            if self.planes[HIGH][word] == 0 {
+                continue;
+            }
             let mut firsts = self.planes[HIGH][word] & !self.planes[INSIDE][word];
+            firsts &= !self.put_known(level, text, word);
             while firsts != 0 {
                 let at = 64 * (word - 1) + firsts.trailing_zeros() as usize;
                 firsts &= firsts - 1;
@@ -186,6 +221,25 @@ impl Blocks {
             }
         }
         self.put_run(start, end, class);
+    }
+
+    /// Puts the characters of a word whose first two bytes tell their class into the planes, and returns
+    /// where these begin.
+    #[inline(always)]
+    fn put_known(&mut self, level: Level, text: &[u8], word: usize) -> u64 {
+        let Some(bytes) = text[64 * (word - 1)..].first_chunk::<65>() else { return 0 };
+        let found: [u64; LEAD_PLANES.len()] = level.leads(bytes, &LEADS);
+        let inside = self.planes[INSIDE][word];
+        let mut known = 0;
+        for (plane, firsts) in LEAD_PLANES.into_iter().zip(found) {
+            let plane = &mut self.planes[plane];
+            let mut all = firsts | plane[word - 1] >> 63 & inside;
+            all |= all << 1 & inside;
+            all |= all << 1 & inside;
+            plane[word] |= all;
+            known |= firsts;
+        }
+        known
     }
 
     /// Puts the bytes from `start` to `end`, of characters of `class`, into the planes.

@@ -72,14 +72,72 @@ const fn ascii() -> [Class; 256] {
 }
 
 /// The class of the character with this code.
-fn of_code(code: u32) -> Class {
+#[inline]
+const fn of_code(code: u32) -> Class {
     // The table ends after the last letter; beyond are only the variation selectors.
     let code = code as usize;
-    match INDEX.get(code / BLOCK) {
-        Some(&block) => BITS[usize::from(BLOCKS[usize::from(block) * BLOCK + code % BLOCK] & 15)],
-        None if (0xE_0100..0xE_01F0).contains(&code) => MARK,
-        None => OTHER,
+    if code / BLOCK < INDEX.len() {
+        let block = INDEX[code / BLOCK] as usize;
+        BITS[(BLOCKS[block * BLOCK + code % BLOCK] & 15) as usize]
+    } else if 0xE_0100 <= code && code < 0xE_01F0 {
+        MARK
+    } else {
+        OTHER
     }
+}
+
+/// What the first two bytes tell of the class of a character of two or three bytes: for each first
+/// byte from 0xC0 on, the class where the second is below a bound, and that where it is not below
+/// another. The class is 0 where the two bytes do not tell it.
+pub(super) struct Leads {
+    pub(super) below: [(u8, Class); 64],
+    pub(super) above: [(u8, Class); 64],
+}
+
+pub(super) const LEADS: Leads = leads();
+
+const fn leads() -> Leads {
+    let mut leads = Leads { below: [(0x80, 0); 64], above: [(0xC0, 0); 64] };
+    let mut lead = 2;
+    while lead < 48 {
+        let below = class_of_two(lead, 0x80);
+        let mut bound = 0x80;
+        while below != 0 && bound < 0xC0 && class_of_two(lead, bound) == below {
+            bound += 1;
+        }
+        leads.below[lead] = (bound, below);
+        let above = class_of_two(lead, 0xBF);
+        let mut bound = 0xC0;
+        while above != 0 && bound > 0x80 && class_of_two(lead, bound - 1) == above {
+            bound -= 1;
+        }
+        leads.above[lead] = (bound, above);
+        lead += 1;
+    }
+    leads
+}
+
+/// The class that all characters have which begin with the bytes 0xC0 + `lead` and `second`, or 0.
+const fn class_of_two(lead: usize, second: u8) -> Class {
+    #[expect(clippy::cast_possible_truncation, reason = "below 64")]
+    let (lead, low) = (lead as u32, (second & 0x3F) as u32);
+    if lead < 0x20 {
+        return of_code(lead << 6 | low);
+    }
+    let first = (lead - 0x20) << 12 | low << 6;
+    // Shorter characters and surrogates are not spelt so.
+    if first < 0x800 {
+        return 0;
+    }
+    let class = of_code(first);
+    let mut code = first + 1;
+    while code < first + 64 {
+        if of_code(code) != class {
+            return 0;
+        }
+        code += 1;
+    }
+    class
 }
 
 /// The class of the character at byte `at` of valid UTF-8, and its length in bytes.
@@ -157,6 +215,25 @@ mod tests {
                 assert_eq!((found & ANY).count_ones(), 1, "U+{:04X}", u32::from(c));
             }
         }
+    }
+
+    #[test]
+    fn two_bytes_tell_nothing_wrong() {
+        let mut told = 0;
+        for c in '\u{80}'..'\u{10000}' {
+            let mut bytes = [0; 4];
+            let bytes = c.encode_utf8(&mut bytes).as_bytes();
+            let lead = usize::from(bytes[0] - 0xC0);
+            let ((below, class_below), (above, class_above)) =
+                (LEADS.below[lead], LEADS.above[lead]);
+            for told_class in [(bytes[1] < below, class_below), (bytes[1] >= above, class_above)] {
+                if let (true, class @ 1..) = told_class {
+                    assert_eq!(class, at(bytes, 0).0, "U+{:04X}", u32::from(c));
+                    told += 1;
+                }
+            }
+        }
+        assert!(told > 40_000, "most of CJK: {told}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::arch::x86_64::{
     _mm_set1_epi16, _mm_setr_epi16, _mm_storeu_si128, _mm256_alignr_epi32, _mm256_and_si256,
     _mm256_cmpgt_epu32_mask, _mm256_loadu_si256, _mm256_set1_epi32, _mm256_storeu_si256,
     _mm256_sub_epi32, _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512, _mm512_andnot_si512,
-    _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmplt_epi8_mask,
+    _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmpge_epu8_mask, _mm512_cmplt_epu8_mask, _mm512_permutexvar_epi8, _mm512_maskz_mov_epi8, _mm512_mask_mov_epi8, _mm512_cmplt_epi8_mask,
     _mm512_cmpneq_epi32_mask, _mm512_cvtepi64_epi32, _mm512_cvtepu8_epi32, _mm512_cvtepu32_epi64,
     _mm512_i64gather_epi64, _mm512_loadu_si512, _mm512_mask_loadu_epi64,
     _mm512_maskz_compress_epi8, _mm512_maskz_compress_epi32, _mm512_maskz_permutex2var_epi8,
@@ -19,7 +19,7 @@ use std::arch::x86_64::{
 };
 
 use super::turn::{FACTORS, FIELD, KEY_MOST, Keys, Line, NO_IDS, NONE, TURN};
-use super::{HIGH, INSIDE, Work};
+use super::{HIGH, INSIDE, Leads, Work};
 
 pub(super) fn is_here() -> bool {
     super::avx2::is_here()
@@ -61,6 +61,34 @@ pub(super) fn classify<const N: usize>(text: &[u8], classes: &[u8; 128], planes:
     }
     // SAFETY: only a `Level` for which `is_here` was true calls it.
     unsafe { compiled(text, classes, planes) }
+}
+
+#[inline(always)]
+pub(super) fn leads<const N: usize>(bytes: &[u8; 65], leads: &Leads) -> [u64; N] {
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    #[inline]
+    fn compiled<const N: usize>(bytes: &[u8; 65], leads: &Leads) -> [u64; N] {
+        let [first @ .., _] = bytes;
+        let [_, second @ ..] = bytes;
+        let (first, second) = (load(first), load(second));
+        let is_first = _mm512_cmpge_epu8_mask(first, _mm512_set1_epi8(0xC0_u8.cast_signed()));
+        let below = _mm512_cmplt_epu8_mask(second, row(first, &leads.below)) & is_first;
+        let above = _mm512_cmpge_epu8_mask(second, row(first, &leads.above)) & is_first;
+        let class = _mm512_maskz_mov_epi8(below, row(first, &leads.classes[0]));
+        let class = _mm512_mask_mov_epi8(class, above, row(first, &leads.classes[1]));
+        let mut found = [0; N];
+        for (found, bit) in found.iter_mut().zip(0..) {
+            *found = _mm512_test_epi8_mask(class, _mm512_set1_epi8(1_i8.rotate_left(bit)));
+        }
+        found
+    }
+    #[target_feature(enable = "avx512f,avx512vbmi")]
+    #[inline]
+    fn row(first: __m512i, table: &[u8; 64]) -> __m512i {
+        _mm512_permutexvar_epi8(first, load(table))
+    }
+    // SAFETY: only a `Level` for which `is_here` was true calls it.
+    unsafe { compiled(bytes, leads) }
 }
 
 pub(super) fn places(words: &[u64], first: u32, places: &mut Vec<u32>) {

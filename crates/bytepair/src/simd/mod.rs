@@ -29,6 +29,14 @@ pub(crate) const HIGH: usize = 8;
 /// The plane of bytes that go on with a character.
 pub(crate) const INSIDE: usize = 9;
 
+/// What the first two bytes of a character beyond ASCII tell of it: bits for each first byte from
+/// 0xC0 on, where the second is less than `below`, and where it is not less than `above`.
+pub(crate) struct Leads {
+    pub(crate) below: [u8; 64],
+    pub(crate) above: [u8; 64],
+    pub(crate) classes: [[u8; 64]; 2],
+}
+
 /// An instruction set that this machine has: only [`Level::all`] and [`Level::get`] make one, and
 /// the safety of the calls below rests on that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +126,17 @@ impl Level {
             #[cfg(target_arch = "x86_64")]
             Set::Avx2 => avx2::classify(text, classes, planes),
             _ => portable::classify(text, classes, planes),
+        }
+    }
+
+    /// For each bit of the classes of `leads` the places of the characters that begin in the first 64
+    /// bytes and have it. Where this takes longer than to look at each character, there are none.
+    #[inline(always)]
+    pub(crate) fn leads<const N: usize>(self, bytes: &[u8; 65], leads: &Leads) -> [u64; N] {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => avx512::leads(bytes, leads),
+            _ => [0; N],
         }
     }
 
