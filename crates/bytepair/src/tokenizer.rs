@@ -237,7 +237,7 @@ impl Tokenizer {
     pub(crate) fn with_scratch<R>(&self, bytes: usize, work: impl FnOnce(&mut Scratch) -> R) -> R {
         let mut scratch = self.pool.take().unwrap_or_else(Scratch::new);
         if bytes >= LONG_TEXT {
-            scratch.memory.grow();
+            scratch.memory.expect_long();
         }
         if bytes >= CUTS_TEXT && self.cuts.get().is_none() {
             // Not `get_or_init`: others do not wait, and if two make them, they are the same.

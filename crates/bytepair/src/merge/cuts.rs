@@ -137,9 +137,9 @@ impl Seams for Cuts {
         let [.., last] = before.to_be_bytes();
         let [first, ..] = after.to_be_bytes();
         let (word, bit) = part_bit(last, first);
-        let inside = self.parts[word] & bit != 0;
+        let inside = self.parts[word] & bit;
         let (word, bit) = pair_bit(last_of(before), first_of(after));
-        !inside && self.pairs[word] & bit == 0
+        inside | self.pairs[word] & bit == 0
     }
 }
 

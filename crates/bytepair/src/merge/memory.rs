@@ -10,9 +10,9 @@
 //! 3. those others: the second slot, the store, or merging;
 //! 4. ids out of words, and between them those that no word holds.
 //!
-//! Bounded: about 1.5 MiB, and more while a long text is known to come, as long as all threads
-//! together stay within 44 MiB. Memory is written when it is made, so that encoding asks the
-//! system for none.
+//! Bounded: about 1.5 MiB, and more for a long text, the more different pieces it has, as long as all
+//! threads together stay within 60 MiB. Memory is written when it is made, so that encoding a
+//! text that is not known to be long asks the system for none.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -34,7 +34,7 @@ const SLACK: usize = FIELDS * TURN + 16;
 pub const LONG_TEXT: usize = 1 << 20;
 
 /// The bytes that the larger caches of all threads of the process may take.
-const BUDGET: usize = 44 << 20;
+const BUDGET: usize = 60 << 20;
 
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
@@ -45,12 +45,38 @@ struct Size {
     words: u32,
 }
 
-const SMALL: Size = Size { lines: 14, words: 16 };
-const LARGE: Size = Size { lines: 18, words: 20 };
+/// From one size to the next when there are more pieces than half of the slots.
+const SIZES: [Size; 4] = [
+    Size { lines: 14, words: 16 },
+    Size { lines: 17, words: 19 },
+    Size { lines: 18, words: 20 },
+    Size { lines: 19, words: 21 },
+];
 
 impl Size {
     const fn bytes(self) -> usize {
         (64 << self.lines) + (4 << self.words)
+    }
+}
+
+/// What the caches beyond the least size take, of which each thread has one.
+#[derive(Debug)]
+struct Share(usize);
+
+impl Share {
+    /// The bytes of `size` instead of what it has, if the budget allows.
+    fn take(&mut self, size: Size) -> bool {
+        let more = size.bytes() - self.0;
+        let fits = |taken: usize| Some(taken + more).filter(|&sum| sum <= BUDGET);
+        let fits = TAKEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok();
+        self.0 += if fits { more } else { 0 };
+        fits
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        TAKEN.fetch_sub(self.0, Ordering::Relaxed);
     }
 }
 
@@ -98,7 +124,11 @@ pub struct Memory {
     heap: Heap,
     ids: Vec<u32>,
     turn: Box<Turn>,
-    size: Size,
+    /// Which of [`SIZES`].
+    size: usize,
+    share: Share,
+    /// Pieces that were new since the cache has its size.
+    new: usize,
 }
 
 impl Memory {
@@ -113,24 +143,30 @@ impl Memory {
             out: vec![0; ROOM],
         };
         Self {
-            cache: PieceCache::with_bits(SMALL.lines, SMALL.words),
+            cache: PieceCache::with_bits(SIZES[0].lines, SIZES[0].words),
             heap: Heap::new(),
             ids: Vec::with_capacity(256),
             turn: Box::new(turn),
-            size: SMALL,
+            size: 0,
+            share: Share(0),
+            new: 0,
         }
     }
 
-    /// Makes room for the pieces of a long text, once, if the budget allows. What is remembered
-    /// stays.
-    pub fn grow(&mut self) {
-        if self.size == LARGE {
-            return;
+    /// Makes room for the pieces of a long text, if the budget allows. What is remembered stays.
+    pub fn expect_long(&mut self) {
+        if self.size == 0 {
+            self.grow();
         }
-        let fits = |taken: usize| Some(taken + LARGE.bytes()).filter(|&sum| sum <= BUDGET);
-        if TAKEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok() {
-            self.size = LARGE;
-            self.cache.grow(LARGE.lines, LARGE.words);
+    }
+
+    fn grow(&mut self) {
+        self.new = 0;
+        if let Some(&size) = SIZES.get(self.size + 1)
+            && self.share.take(size)
+        {
+            self.size += 1;
+            self.cache.grow(size.lines, size.words);
         }
     }
 
@@ -153,6 +189,9 @@ impl Memory {
             let misses = self.look(level, pieces);
             self.settle(model, pieces, misses)?;
             self.give(level, model, pieces, sink)?;
+            if self.size > 0 && self.new >> SIZES[self.size].lines > 0 {
+                self.grow();
+            }
             start = ends.last().copied().unwrap_or(start);
         }
         Ok(())
@@ -180,7 +219,7 @@ impl Memory {
 
     /// The third pass.
     fn settle(&mut self, model: &Model, pieces: Pieces<'_>, misses: usize) -> Result<()> {
-        let Self { cache, heap, turn, .. } = self;
+        let Self { cache, heap, turn, new, .. } = self;
         let Turn { keys, words, missed, runs, ids, .. } = &mut **turn;
         runs.clear();
         ids.clear();
@@ -194,6 +233,7 @@ impl Memory {
             } else {
                 model.merge(piece, heap, ids)?;
                 cache.insert(piece, key, &ids[start..]);
+                *new += 1;
                 pack(&ids[start..]).inspect(|_| ids.truncate(start)).unwrap_or(NO_IDS)
             };
             if words[index] == NO_IDS {
@@ -261,14 +301,6 @@ impl Default for Memory {
     }
 }
 
-impl Drop for Memory {
-    fn drop(&mut self) {
-        if self.size == LARGE {
-            TAKEN.fetch_sub(LARGE.bytes(), Ordering::Relaxed);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,7 +325,7 @@ mod tests {
                 assert_eq!(ids, expected, "{piece}");
             }
             if round == 1 {
-                memory.grow();
+                memory.expect_long();
             }
         }
     }

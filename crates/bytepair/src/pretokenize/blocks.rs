@@ -305,13 +305,14 @@ impl Blocks {
             let planes = &self.planes;
             let firsts = planes[HIGH][word] & !planes[INSIDE][word];
             let mut between = firsts & after(&planes[HIGH], word) & !self.starts[word];
+            // Whether a place is a seam is a coin that no branch guesses.
+            let mut found = 0;
             while between != 0 {
                 let bit = between.trailing_zeros();
                 between &= between - 1;
-                if seams.is_seam(text, 64 * (word - 1) + bit as usize) {
-                    self.starts[word] |= 1 << bit;
-                }
+                found |= u64::from(seams.is_seam(text, 64 * (word - 1) + bit as usize)) << bit;
             }
+            self.starts[word] |= found;
         }
     }
 
