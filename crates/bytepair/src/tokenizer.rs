@@ -47,7 +47,7 @@ pub struct Tokenizer {
     strict: OnceLock<Policy>,
     /// Made for the first text that is long enough.
     cuts: OnceLock<Option<Cuts>>,
-    pool: Pool<Scratch>,
+    pool: Pool<Box<Scratch>>,
     pub(crate) buffers: Pool<Buffers>,
 }
 
@@ -107,7 +107,7 @@ impl Tokenizer {
         let everything = Policy::all(&special);
         let plain = Policy::plain(&special);
         let pretokenizer = Pretokenizer::new(pattern)?;
-        let pool = Pool::new(Scratch::new());
+        let pool = Pool::new(Box::new(Scratch::new()));
         let buffers = Pool::new(Buffers::new());
         let normalizer = None;
         let cuts = OnceLock::new();
@@ -235,7 +235,7 @@ impl Tokenizer {
 
     /// Lends working memory to work on `bytes` bytes of text (0 if that is not known).
     pub(crate) fn with_scratch<R>(&self, bytes: usize, work: impl FnOnce(&mut Scratch) -> R) -> R {
-        let mut scratch = self.pool.take().unwrap_or_else(Scratch::new);
+        let mut scratch = self.pool.take().unwrap_or_else(|| Box::new(Scratch::new()));
         if bytes >= LONG_TEXT {
             scratch.memory.expect_long();
         }

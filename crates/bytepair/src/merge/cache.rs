@@ -10,9 +10,6 @@ use super::store::{self, Store};
 use crate::huge;
 use crate::simd::turn::{FIELDS, KEY_MOST, Key, Line, MORE, NO_IDS, NONE, Slot, pack, unpack};
 
-/// The most ids that lie in a slot.
-const SLOT_MOST: usize = 2 * FIELDS;
-
 /// The key of a piece that is too long to be remembered.
 const NO_KEY: Key = Key { low: 0, high: 0 };
 
@@ -143,7 +140,7 @@ mod tests {
         let text: Vec<u8> = (0..=255).collect();
         let most = store::IDS_MOST;
         for len in 1..=store::BYTES_MOST + 1 {
-            for count in [1, FIELDS, FIELDS + 1, SLOT_MOST, SLOT_MOST + 1, most, most + 1] {
+            for count in [1, FIELDS, FIELDS + 1, 2 * FIELDS, 2 * FIELDS + 1, most, most + 1] {
                 for factor in [1000, NONE - 1, NONE, u32::MAX >> 7] {
                     let piece = &text[..len];
                     let ids: Vec<u32> = (0..70).map(|id| id % 2 * factor).take(count).collect();
@@ -155,7 +152,8 @@ mod tests {
                     let found = found.map(|ids| ids.into_iter().filter(|&id| id != NONE));
                     let expected = ids.iter().copied().filter(|&id| id != NONE);
                     if kept {
-                        let (found, expected): (Vec<_>, Vec<_>) = (found.unwrap().collect(), expected.collect());
+                        let (found, expected): (Vec<_>, Vec<_>) =
+                            (found.unwrap().collect(), expected.collect());
                         assert_eq!(found, expected, "{len} {count}");
                     }
                     let other = &text[1..=len];

@@ -18,13 +18,13 @@ use crate::simd::{HIGH, INSIDE};
 
 /// The bits of `plane` in word `word`, each moved to the byte after its own.
 #[inline(always)]
-pub(super) fn after(plane: &Plane, word: usize) -> u64 {
+pub(super) fn after<const LEN: usize>(plane: &Plane<LEN>, word: usize) -> u64 {
     plane[word] << 1 | plane[word - 1] >> 63
 }
 
 /// The bits of `plane` in word `word`, each moved to the byte before its own.
 #[inline(always)]
-fn ahead(plane: &Plane, word: usize) -> u64 {
+fn ahead<const LEN: usize>(plane: &Plane<LEN>, word: usize) -> u64 {
     plane[word] >> 1 | plane[word + 1] << 63
 }
 
@@ -37,7 +37,7 @@ fn flood(ones: u64, seeds: u64, carry: &mut bool) -> (u64, u64) {
     (ones & !sum | seeds, sum & !ones)
 }
 
-impl Blocks {
+impl<const LEN: usize> Blocks<LEN> {
     /// What goes on from word to word: newlines after symbols, and lines of nothing but white space,
     /// whose end decides about their beginning.
     #[inline(always)]
@@ -80,8 +80,9 @@ impl Blocks {
         }
         for word in 1..=count {
             let inside = planes[INSIDE][word];
-            let by =
-                |plane: &Plane, bits: u32| plane[word] << bits | plane[word - 1] >> (64 - bits);
+            let by = |plane: &Plane<LEN>, bits: u32| {
+                plane[word] << bits | plane[word - 1] >> (64 - bits)
+            };
             // All bytes of an opener.
             let (two, three) = (inside & after(&planes[INSIDE], word), by(&planes[INSIDE], 2));
             let opener = self.openers[word]

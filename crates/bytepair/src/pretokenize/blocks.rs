@@ -18,14 +18,17 @@ use super::rules::Rules;
 use super::scan;
 use crate::simd::{HIGH, INSIDE, Leads, Level, PLANES, Work};
 
-/// Words of text that are cut at once.
-const WORDS: usize = 128;
-/// Fewer bytes are not worth the words that must be cleared first.
-const LEAST: usize = 512;
-/// One more word on either side, so that every word has neighbours.
-const LEN: usize = WORDS + 2;
+/// Words of a long text that are cut at once, and one more on either side, so that every word has
+/// neighbours.
+const LONG: usize = 128 + 2;
+/// The same for a short text, for which it would take too long to clear the others.
+const SHORT: usize = 4 + 2;
+/// From this many bytes on a text is long.
+const LONG_LEAST: usize = 512;
+/// Fewer bytes are left to the scanner.
+const SHORT_LEAST: usize = 24;
 
-pub(super) type Plane = [u64; LEN];
+pub(super) type Plane<const LEN: usize> = [u64; LEN];
 
 // The planes; the first eight are the bits of a byte's class.
 pub(super) const UPPERS: usize = 0;
@@ -116,27 +119,28 @@ const fn plane_of(class: Class) -> usize {
 }
 
 /// What the passes leave for each other.
-pub(super) struct Blocks {
-    pub(super) planes: [Plane; ALL],
-    pub(super) symbols: Plane,
+pub(super) struct Blocks<const LEN: usize> {
+    pub(super) planes: [Plane<LEN>; ALL],
+    pub(super) symbols: Plane<LEN>,
     /// Characters of words.
-    pub(super) words: Plane,
+    pub(super) words: Plane<LEN>,
     /// Newlines, and slashes among them, that belong to the symbols before.
-    pub(super) tails: Plane,
+    pub(super) tails: Plane<LEN>,
     /// Symbols that begin a piece: they are the first of a run, without a space before.
-    pub(super) openers: Plane,
+    pub(super) openers: Plane<LEN>,
     /// What a word after it may begin with, all bytes of it.
-    pub(super) leads: Plane,
-    pub(super) starts: Plane,
-    pub(super) doubts: Plane,
+    pub(super) leads: Plane<LEN>,
+    pub(super) starts: Plane<LEN>,
+    pub(super) doubts: Plane<LEN>,
     /// Places where the text may be cut in two.
-    pub(super) cuts: Plane,
+    pub(super) cuts: Plane<LEN>,
 }
 
 /// What [`Pretokenizer::chunk`](super::Pretokenizer::chunk) is told besides the text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job<'a, S> {
     pub(super) family: &'a Family,
+    pub(super) rules: &'a Rules,
     pub(super) level: Level,
     pub(super) seams: Option<&'a S>,
 }
@@ -144,34 +148,48 @@ pub(super) struct Job<'a, S> {
 /// Appends the ends of pieces of `text`, and returns the last of them: 0 when the scanner must go on.
 /// They do not depend on what follows.
 pub(super) fn fill<S: Seams>(job: Job<'_, S>, text: &[u8], ends: &mut Vec<u32>) -> usize {
-    if text.len() < LEAST {
+    if text.len() >= LONG_LEAST {
+        let words = (text.len() / 64).min(LONG - 2);
+        let text = &text[..text.len().min(64 * words + 4)];
+        return job.level.run(Fill::<_, LONG> { job, text, words, most: 64 * words, ends });
+    }
+    if text.len() < SHORT_LEAST {
         return 0;
     }
-    let rules = &Rules::of(job.family);
-    job.level.run(Fill { job, rules, text, ends })
+    // Zeros behind the text, and only what lies before the last cut in the text itself counts.
+    let mut padded = [0; 64 * (SHORT - 2) + 4];
+    let most = text.len().min(64 * (SHORT - 2));
+    let copied = text.len().min(padded.len());
+    padded[..copied].copy_from_slice(&text[..copied]);
+    let words = most.div_ceil(64);
+    job.level.run(Fill::<_, SHORT> { job, text: &padded, words, most, ends })
 }
 
-struct Fill<'a, S> {
+struct Fill<'a, S, const LEN: usize> {
     job: Job<'a, S>,
-    rules: &'a Rules,
+    /// `words` of 64 bytes and what a character that begins there goes on with.
     text: &'a [u8],
+    words: usize,
+    /// How much of it is the caller's.
+    most: usize,
     ends: &'a mut Vec<u32>,
 }
 
-impl<S: Seams> Work for Fill<'_, S> {
+impl<S: Seams, const LEN: usize> Work for Fill<'_, S, LEN> {
     type Out = usize;
 
     #[inline(always)]
     fn run(self) -> usize {
-        let Self { job: Job { family, level, seams }, rules, text, ends } = self;
-        let words = (text.len() / 64).min(WORDS);
-        let mut blocks = Blocks::new();
-        let text = &text[..text.len().min(words * 64 + 4)];
+        let Self { job: Job { family, rules, level, seams }, text, words, most, ends } = self;
+        let mut blocks = Blocks::<LEN>::new();
         blocks.sort(level, text, words);
         blocks.seed(rules, words);
         blocks.decide(rules, words);
         blocks.mend(rules, text, words);
-        let Some(end) = blocks.last_cut(words) else { return 0 };
+        let end = blocks.cut_before(most - 1);
+        if end == 0 {
+            return 0;
+        }
         blocks.resolve(family, text, end);
         if let Some(seams) = seams {
             blocks.part(seams, text, end);
@@ -181,7 +199,7 @@ impl<S: Seams> Work for Fill<'_, S> {
     }
 }
 
-impl Blocks {
+impl<const LEN: usize> Blocks<LEN> {
     fn new() -> Self {
         Self {
             planes: [[0; LEN]; ALL],
@@ -256,11 +274,6 @@ impl Blocks {
             }
             at += length;
         }
-    }
-
-    /// The last place where the text may be cut.
-    fn last_cut(&self, count: usize) -> Option<usize> {
-        (count > 0).then(|| self.cut_before(64 * count - 1)).filter(|&cut| cut > 0)
     }
 
     /// Lets the scanner decide about what is doubtful before `end`, which is a cut.
@@ -339,13 +352,13 @@ impl Blocks {
     }
 }
 
-pub(super) fn set(plane: &mut Plane, at: usize, value: bool) {
+pub(super) fn set<const LEN: usize>(plane: &mut Plane<LEN>, at: usize, value: bool) {
     let bit = 1 << (at % 64);
     if let Some(word) = plane.get_mut(at / 64 + 1) {
         *word = if value { *word | bit } else { *word & !bit };
     }
 }
 
-fn is_set(plane: &Plane, at: usize) -> bool {
+fn is_set<const LEN: usize>(plane: &Plane<LEN>, at: usize) -> bool {
     plane.get(at / 64 + 1).is_some_and(|word| word >> (at % 64) & 1 == 1)
 }

@@ -21,6 +21,7 @@ use crate::simd::Level;
 use family::Family;
 use general::General;
 pub use patterns::{NAMED, Named, pattern_names};
+use rules::Rules;
 pub use tables::UNICODE_VERSION;
 
 /// How a span is cut into pieces.
@@ -64,7 +65,7 @@ pub struct Pretokenizer {
 #[derive(Debug)]
 enum Engine {
     Whole,
-    Family(Family),
+    Family(Family, Rules),
     General(Box<General>),
 }
 
@@ -73,7 +74,10 @@ impl Pretokenizer {
     /// the general engine.
     pub fn new(pattern: &Pattern) -> Result<Self> {
         match Family::of(pattern) {
-            Some(family) => Ok(Self { pattern: pattern.clone(), engine: Engine::Family(family) }),
+            Some(family) => {
+                let engine = Engine::Family(family, Rules::of(&family));
+                Ok(Self { pattern: pattern.clone(), engine })
+            }
             None => Self::general(pattern),
         }
     }
@@ -111,7 +115,7 @@ impl Pretokenizer {
         most: usize,
     ) -> Result<Filled> {
         match &self.engine {
-            Engine::Family(family) => Ok(scan::fill(family, span, from, ends, most)),
+            Engine::Family(family, _) => Ok(scan::fill(family, span, from, ends, most)),
             Engine::General(general) => general.fill(span, from, ends, most),
             Engine::Whole if from < span.len() && most > 0 => {
                 ends.push(span.len());
@@ -153,8 +157,8 @@ impl Pretokenizer {
     /// bytes behind `from`, and returns the last of them as an offset in `span`: `from` when there are
     /// none, or only [`Pretokenizer::fill`] can tell.
     pub(crate) fn settled_chunk(&self, span: &str, from: usize, ends: &mut Vec<u32>) -> usize {
-        let Engine::Family(family) = &self.engine else { return from };
-        let job = blocks::Job { family, level: Level::get(), seams: None::<&NoSeams> };
+        let Engine::Family(family, rules) = &self.engine else { return from };
+        let job = blocks::Job { family, rules, level: Level::get(), seams: None::<&NoSeams> };
         from + blocks::fill(job, &span.as_bytes()[from..], ends)
     }
 
@@ -169,8 +173,8 @@ impl Pretokenizer {
         let text = &span.as_bytes()[from..];
         let before = ends.len();
         let next = match &self.engine {
-            Engine::Family(family) => {
-                let end = blocks::fill(blocks::Job { family, level, seams }, text, ends);
+            Engine::Family(family, rules) => {
+                let end = blocks::fill(blocks::Job { family, rules, level, seams }, text, ends);
                 if end > 0 {
                     return Ok(from + end);
                 }
@@ -215,7 +219,7 @@ impl Pretokenizer {
     /// ```
     pub fn safe_cut(&self, text: &str, from: usize) -> Option<usize> {
         match self.engine {
-            Engine::Family(_) => scan::safe_cut(text, from),
+            Engine::Family(..) => scan::safe_cut(text, from),
             Engine::Whole | Engine::General(_) => None,
         }
     }

@@ -7,15 +7,17 @@ use std::arch::x86_64::{
     _mm_set1_epi16, _mm_setr_epi16, _mm_storeu_si128, _mm256_alignr_epi32, _mm256_and_si256,
     _mm256_cmpgt_epu32_mask, _mm256_loadu_si256, _mm256_set1_epi32, _mm256_storeu_si256,
     _mm256_sub_epi32, _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512, _mm512_andnot_si512,
-    _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmpge_epu8_mask, _mm512_cmplt_epu8_mask, _mm512_permutexvar_epi8, _mm512_maskz_mov_epi8, _mm512_mask_mov_epi8, _mm512_cmplt_epi8_mask,
-    _mm512_cmpneq_epi32_mask, _mm512_cvtepi64_epi32, _mm512_cvtepu8_epi32, _mm512_cvtepu32_epi64,
-    _mm512_i64gather_epi64, _mm512_loadu_si512, _mm512_mask_loadu_epi64,
-    _mm512_maskz_compress_epi8, _mm512_maskz_compress_epi32, _mm512_maskz_permutex2var_epi8,
+    _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmpge_epu8_mask,
+    _mm512_cmplt_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_cmpneq_epi32_mask,
+    _mm512_cvtepi64_epi32, _mm512_cvtepu8_epi32, _mm512_cvtepu32_epi64, _mm512_i64gather_epi64,
+    _mm512_loadu_si512, _mm512_mask_loadu_epi64, _mm512_mask_mov_epi8, _mm512_maskz_compress_epi8,
+    _mm512_maskz_compress_epi32, _mm512_maskz_mov_epi8, _mm512_maskz_permutex2var_epi8,
     _mm512_max_epu64, _mm512_movepi8_mask, _mm512_movepi64_mask, _mm512_mul_epu32,
-    _mm512_multishift_epi64_epi8, _mm512_or_si512, _mm512_permutexvar_epi64, _mm512_set1_epi8,
-    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64, _mm512_shuffle_i64x2,
-    _mm512_slli_epi64, _mm512_sllv_epi64, _mm512_srli_epi64, _mm512_storeu_si512,
-    _mm512_sub_epi64, _mm512_test_epi8_mask, _mm512_xor_si512,
+    _mm512_multishift_epi64_epi8, _mm512_or_si512, _mm512_permutexvar_epi8,
+    _mm512_permutexvar_epi64, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
+    _mm512_setr_epi64, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_sllv_epi64,
+    _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi64, _mm512_test_epi8_mask,
+    _mm512_xor_si512,
 };
 
 use super::turn::{FACTORS, FIELD, KEY_MOST, Keys, Line, NO_IDS, NONE, TURN};
@@ -139,19 +141,19 @@ fn load<T: Copy, const N: usize>(items: &[T; N]) -> __m512i {
 
 /// Keys of as many eights of pieces as have 16 bytes of text from the start of each; returns how many
 /// pieces these are.
-pub(super) fn keys(text: &[u8], start: u32, ends: &[u32], lines: &[Line], keys: &mut Keys) -> usize {
-    // SAFETY: only a `Level` for which `is_here` was true calls it.
-    unsafe { keys_compiled(text, start, ends, lines, keys) }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn keys_compiled(
+pub(super) fn keys(
     text: &[u8],
     start: u32,
     ends: &[u32],
     lines: &[Line],
     keys: &mut Keys,
 ) -> usize {
+    // SAFETY: only a `Level` for which `is_here` was true calls it.
+    unsafe { keys_compiled(text, start, ends, lines, keys) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn keys_compiled(text: &[u8], start: u32, ends: &[u32], lines: &[Line], keys: &mut Keys) -> usize {
     let Some(last) = text.len().checked_sub(16) else { return 0 };
     let last = _mm256_set1_epi32(u32::try_from(last).unwrap_or(u32::MAX).cast_signed());
     let (ones, word) = (_mm512_set1_epi64(-1), _mm512_set1_epi64(64));
@@ -183,7 +185,8 @@ fn keys_compiled(
         let high = _mm512_andnot_si512(_mm512_sllv_epi64(ones, bits_high), high);
         let high = _mm512_or_si512(high, _mm512_slli_epi64::<53>(bits));
         let (x, y) = (_mm512_mul_epu32(low, a), _mm512_mul_epu32(_mm512_srli_epi64::<32>(low), b));
-        let (z, w) = (_mm512_mul_epu32(high, c), _mm512_mul_epu32(_mm512_srli_epi64::<32>(high), d));
+        let (z, w) =
+            (_mm512_mul_epu32(high, c), _mm512_mul_epu32(_mm512_srli_epi64::<32>(high), d));
         let sum = _mm512_add_epi64(_mm512_add_epi64(x, y), _mm512_add_epi64(z, w));
         let line = _mm512_cvtepi64_epi32(_mm512_xor_si512(sum, _mm512_srli_epi64::<32>(sum)));
         let line = _mm256_and_si256(line, mask);
@@ -237,9 +240,14 @@ fn probe_compiled(
                 _mm512_i64gather_epi64::<8>(at, lines.add(2)),
             )
         };
-        let same_low = _mm512_cmpeq_epi64_mask(low, load::<u64, 8>(keys.low[first..].first_chunk().expect(EIGHTS)));
-        let same_high =
-            _mm512_cmpeq_epi64_mask(high, load::<u64, 8>(keys.high[first..].first_chunk().expect(EIGHTS)));
+        let same_low = _mm512_cmpeq_epi64_mask(
+            low,
+            load::<u64, 8>(keys.low[first..].first_chunk().expect(EIGHTS)),
+        );
+        let same_high = _mm512_cmpeq_epi64_mask(
+            high,
+            load::<u64, 8>(keys.high[first..].first_chunk().expect(EIGHTS)),
+        );
         let here = 0xFF_u8 >> (8 - (count - first).min(8));
         let miss = !(same_low & same_high & !_mm512_movepi64_mask(ids)) & here;
         store(ids, words[first..].first_chunk_mut().expect(EIGHTS));

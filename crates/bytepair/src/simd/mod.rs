@@ -152,7 +152,14 @@ impl Level {
     /// Finds the keys of the pieces of `text` that end at `ends`, the first beginning at `start`, and
     /// asks for the memory of their lines.
     #[inline]
-    pub(crate) fn keys(self, text: &[u8], start: u32, ends: &[u32], lines: &[Line], keys: &mut Keys) {
+    pub(crate) fn keys(
+        self,
+        text: &[u8],
+        start: u32,
+        ends: &[u32],
+        lines: &[Line],
+        keys: &mut Keys,
+    ) {
         assert!(ends.len() <= TURN && lines.len().is_power_of_two(), "at most a turn");
         keys.long = [0; TURN / 64];
         let done = match self.0 {

@@ -109,7 +109,8 @@ pub(super) fn unpack(words: &[u64], out: &mut [u32]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Level, PLANES};
+    use super::super::turn::{Key, Keys, Line, MORE, NO_IDS, NONE, Slot, TURN, pack, unpack};
+    use super::super::{Leads, Level, PLANES};
 
     /// Bytes that look random, the same in each run.
     fn noise(len: usize) -> Vec<u8> {
@@ -161,6 +162,118 @@ mod tests {
             let mut places = vec![3];
             level.places(&words, 1000, &mut places);
             assert_eq!(places[1..], expected, "{level:?}");
+        }
+    }
+
+    #[test]
+    fn every_level_sorts_by_the_first_two_bytes_alike_or_not_at_all() {
+        let text = noise(65 * 20);
+        let table = |seed: usize| noise(64 * 9)[64 * seed..][..64].try_into().expect("64 bytes");
+        let (below, above) = (table(5), table(6));
+        let leads = Leads { below, above, classes: [table(7), table(8)] };
+        for bytes in text.as_chunks::<65>().0 {
+            let mut expected = [0_u64; 6];
+            for (at, pair) in bytes.windows(2).enumerate().filter(|(_, pair)| pair[0] >= 0xC0) {
+                let lead = usize::from(pair[0] - 0xC0);
+                let class = if pair[1] >= leads.above[lead] {
+                    leads.classes[1][lead]
+                } else if pair[1] < leads.below[lead] {
+                    leads.classes[0][lead]
+                } else {
+                    0
+                };
+                for (bit, places) in expected.iter_mut().enumerate() {
+                    *places |= u64::from(class >> bit & 1) << at;
+                }
+            }
+            for level in Level::all() {
+                let found = level.leads::<6>(bytes, &leads);
+                assert!(found == expected || found == [0; 6], "{level:?}");
+            }
+        }
+    }
+
+    /// Pieces of 1 to 20 bytes: a text, and where they end.
+    fn pieces(count: usize) -> (Vec<u8>, Vec<u32>) {
+        let mut end = 3;
+        let ends: Vec<u32> = noise(count)
+            .into_iter()
+            .map(|byte| {
+                end += u32::from(byte) % 20 + 1;
+                end
+            })
+            .collect();
+        (noise(end as usize), ends)
+    }
+
+    #[test]
+    fn every_level_finds_the_same_keys() {
+        let empty = Slot { key: Key { low: 1, high: 0 }, ids: MORE | NO_IDS, more: 0 };
+        let lines = vec![Line([empty; 2]); 64];
+        for count in [0, 1, 7, 8, 9, 64, 100, TURN] {
+            let (text, ends) = pieces(count);
+            for level in Level::all() {
+                let mut keys = Keys::new();
+                level.keys(&text, 3, &ends, &lines, &mut keys);
+                let mut start = 3;
+                for (index, &end) in ends.iter().enumerate() {
+                    let (from, end) = (start as usize, end as usize);
+                    let long = keys.long[index / 64] >> (index % 64) & 1;
+                    assert_eq!(long == 1, end - from > 15, "{level:?} {index}");
+                    if long == 0 {
+                        let key = Key::of(&text, from, end);
+                        assert_eq!(keys.get(index), key, "{level:?} {index}");
+                        assert_eq!(keys.line[index], key.line(64), "{level:?} {index}");
+                        let mut bytes = [0; 16];
+                        bytes[..end - from].copy_from_slice(&text[from..end]);
+                        bytes[15] = u8::try_from(end - from).expect("at most 15");
+                        assert_eq!([key.low.to_le_bytes(), key.high.to_le_bytes()].concat(), bytes);
+                    }
+                    start = ends[index];
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_level_looks_up_and_unpacks_alike() {
+        let (text, ends) = pieces(TURN);
+        let empty = Slot { key: Key { low: 1, high: 0 }, ids: MORE | NO_IDS, more: 0 };
+        let mut lines = vec![Line([empty; 2]); 256];
+        let mut keys = Keys::new();
+        super::keys(&text, 3, &ends, 0, &lines, &mut keys);
+        let word_of = |index: u32| {
+            let ids: Vec<u32> = (0..index % 4).map(|n| (index * 79_191 + n) % NONE).collect();
+            pack(&ids).expect("at most three, and each fits")
+        };
+        let words: Vec<u64> = (0..).take(TURN).map(word_of).collect();
+        for index in (0..TURN).filter(|index| index % 3 != 0) {
+            let more = if index % 5 == 0 { MORE } else { 0 };
+            lines[keys.line[index] as usize].0[index % 7 / 6] =
+                Slot { key: keys.get(index), ids: words[index] | more, more: 0 };
+        }
+        for count in [0, 1, 8, 13, TURN] {
+            let mut expected = None;
+            for level in Level::all() {
+                let (mut found, mut missed) = ([0; TURN], [0; TURN]);
+                let misses = level.probe(&lines, &keys, count, &mut found, &mut missed);
+                let result = (found[..count].to_vec(), missed[..misses].to_vec());
+                assert_eq!(expected.get_or_insert(result.clone()), &result, "{level:?}");
+
+                let mut out = vec![0; 3 * count + 16];
+                let len = level.unpack(&words[..count], &mut out);
+                let plain = words[..count].iter().flat_map(|&word| unpack(word));
+                assert!(plain.filter(|&id| id != NONE).eq(out[..len].iter().copied()), "{level:?}");
+            }
+            let (found, missed) = expected.expect("there is a level");
+            for (index, (&word, key)) in
+                (0..).zip(found.iter().zip((0..count).map(|at| keys.get(at))))
+            {
+                let slot = lines[key.line(256) as usize].0[0];
+                let hit = slot.key == key && slot.ids & MORE == 0;
+                assert_eq!(hit, !missed.contains(&index), "{index}");
+                assert!(!hit || word == slot.ids);
+            }
         }
     }
 }

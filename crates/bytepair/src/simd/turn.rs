@@ -108,7 +108,12 @@ pub(crate) fn pack(ids: &[u32]) -> Option<u64> {
         return None;
     }
     let fields = ids.iter().copied().chain(std::iter::repeat(NONE)).take(FIELDS);
-    Some((0..).step_by(FIELD as usize).zip(fields).fold(0, |word, (bit, id)| word | u64::from(id) << bit))
+    Some(
+        (0..)
+            .step_by(FIELD as usize)
+            .zip(fields)
+            .fold(0, |word, (bit, id)| word | u64::from(id) << bit),
+    )
 }
 
 /// The fields of a word.
