@@ -11,7 +11,7 @@ which is another token, and so goes on badly. Healing takes the colon back and s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from bytepair import _core
@@ -23,8 +23,7 @@ __all__ = ["Healed", "Healing"]
 _beginnings: WeakKeyDictionary[_core.Tokenizer, _core.Beginnings] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True)
-class Healed:
+class Healed(NamedTuple):
     """What holds of some ids, and what may come in place of the rest.
 
     >>> from bytepair import get_encoding

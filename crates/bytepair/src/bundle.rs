@@ -90,44 +90,72 @@ pub fn unpack(packed: &[u8]) -> Result<Model> {
         let byte = |plane: usize| u32::from(planes[plane * count + id]);
         byte(plane) | byte(plane + 1) << 8 | byte(plane + 2) << 16
     };
-    let place = |arena: &[u8]| u32::try_from(arena.len()).expect("at most ARENA_MOST");
-    let mut arena: Vec<u8> = Vec::with_capacity(count * 8);
-    let mut starts = vec![0; count + 1];
+    let mut starts: Vec<u32> = vec![0; count + 1];
     let mut merges = Vec::with_capacity(count);
     let mut byte_ids = [None; 256];
     for (id, number) in (0..count).zip(0u32..) {
         let (left, right) = (part(0, id), part(3, id));
-        match left {
-            HOLE => {}
+        let len = match left {
+            HOLE => 0,
             BYTE => {
                 let byte = u8::try_from(right).map_err(|_| damaged("a byte is above 255"))?;
-                arena.push(byte);
                 byte_ids[usize::from(byte)].get_or_insert(number);
+                1
             }
             _ => {
-                let (l, r) = (left as usize, right as usize);
-                if l >= id || r >= id {
+                if left.max(right) >= number {
                     return Err(damaged("a token is made of later ones"));
                 }
-                let before = arena.len();
-                for part in [l, r] {
-                    let bytes = starts[part] as usize..starts[part + 1] as usize;
-                    if bytes.is_empty() {
-                        return Err(damaged("a token is made of one that is none"));
-                    }
-                    arena.extend_from_within(bytes);
-                }
-                if arena.len() - before > RANKED_MOST {
-                    return Err(damaged("a token is too long"));
+                let len = |part: u32| starts[part as usize + 1] - starts[part as usize];
+                if len(left) == 0 || len(right) == 0 {
+                    return Err(damaged("a token is made of one that is none"));
                 }
                 merges.push((number, left, right));
+                len(left) + len(right)
             }
+        };
+        if len as usize > RANKED_MOST {
+            return Err(damaged("a token is too long"));
         }
-        if arena.len() > ARENA_MOST {
+        starts[id + 1] = starts[id] + len;
+        if starts[id + 1] as usize > ARENA_MOST {
             return Err(damaged("its tokens are too long"));
         }
-        starts[id + 1] = place(&arena);
     }
+    let arena = arena_of(&starts, |id| (part(0, id), part(3, id)));
     let vocab = Vocab::of_arena(starts, arena);
     Ok(Model::from_true_merges(vocab, &byte_ids, &merges))
+}
+
+/// The bytes of all tokens: token `id`, of the parts `parts(id)`, goes to `starts[id]`. Some zeros stand
+/// behind the last.
+fn arena_of(starts: &[u32], parts: impl Fn(usize) -> (u32, u32)) -> Vec<u8> {
+    /// Copying so many bytes is cheaper than copying just those of a token; the next one overwrites
+    /// what is too much.
+    const WINDOW: usize = 16;
+    let end = starts.last().map_or(0, |&end| end as usize);
+    let mut arena = vec![0; end + WINDOW];
+    for id in 0..starts.len() - 1 {
+        let mut to = starts[id] as usize;
+        let (left, right) = parts(id);
+        match left {
+            HOLE => continue,
+            BYTE => {
+                arena[to] = right.to_le_bytes()[0];
+                continue;
+            }
+            _ => {}
+        }
+        for part in [left as usize, right as usize] {
+            let (from, part_end) = (starts[part] as usize, starts[part + 1] as usize);
+            if part_end - from <= WINDOW {
+                arena.copy_within(from..from + WINDOW, to);
+            } else {
+                arena.copy_within(from..part_end, to);
+            }
+            to += part_end - from;
+        }
+    }
+    arena.truncate(end);
+    arena
 }
