@@ -14,6 +14,8 @@ PYTHON ?= python3
 PROFILE ?= release
 # How long `make fuzz` looks.
 SECONDS ?= 20
+# The texts of the table of `make bench`; the sample corpus of the package if none is named.
+TEXTS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -48,9 +50,10 @@ format: setup ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup build ## run the benchmarks of the Rust core and of the Python package
+bench: setup build ## run the benchmarks of core and package, and print the README's table (TEXTS="a.txt b.txt")
 	cargo bench -p bytepair
 	$(BIN)/pytest benchmarks --benchmark-enable
+	$(BIN)/python benchmarks/table.py $(addprefix --text ,$(TEXTS))
 
 fuzz: ## compare each fast path with its slow twin on random input (SECONDS=20)
 	sh scripts/fuzz.sh $(SECONDS)

@@ -48,8 +48,8 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Con
     """Turns text into ids and back.
 
     Instances are immutable, comparable, hashable and picklable, and safe to use from many threads
-    at once and after a fork. Memory for caches is bounded (1 MB for each thread at work, 4 MB where
-    texts are long).
+    at once and after a fork. Memory for caches is bounded (1.3 MB for each thread at work; more
+    where texts are long, at most 60 MB in a process).
 
     Args:
         vocab: id → token bytes. Ids are in [0, 2**32) and may have gaps.
