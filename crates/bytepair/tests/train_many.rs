@@ -15,7 +15,7 @@ use std::thread;
 use bytepair::pretokenize::{Pattern, Pretokenizer};
 use bytepair::train::{
     Bounds, Counted, Counter, LearnOptions, Learned, NoWatch, PieceCounts, Source, SpecialCutter,
-    TieBreak, learn, learn_naive,
+    TieBreak, learn, learn_naive, learn_twice,
 };
 
 const GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
@@ -212,6 +212,11 @@ fn check(number: u64, rules: &[Rules], folder: &Folder) -> u64 {
         let rule = (at + turn) % 3;
         let got = learn(counted.pieces(), &options(RULES[rule]), &NoWatch).unwrap();
         assert_eq!(got, learned[rule], "corpus {number}, {threads} threads: {texts:?}");
+        if at == 0 {
+            let places = random.below(4);
+            let got = learn_twice(counted.pieces(), &options(RULES[rule]), places).unwrap();
+            assert_eq!(got, learned[rule], "corpus {number}, twice: {texts:?}");
+        }
     }
     let sum = rules.count_apart(&mut random, &texts, folder);
     assert_eq!(sum, expected, "corpus {number}: {texts:?}");
