@@ -28,7 +28,7 @@ const UNITS: [&str; 14] =
 /// A limit of memory within which all of them can be learned from.
 const LIMIT: usize = 1 << 20;
 
-/// A generator of numbers (SplitMix64).
+/// A generator of numbers (`SplitMix64`).
 struct Random(u64);
 
 impl Random {
@@ -189,7 +189,9 @@ impl Rules {
         }
         random.shuffle(&mut apart);
         let mut sum = PieceCounts::new();
-        apart.iter().for_each(|counts| sum.merge(counts).unwrap());
+        for counts in &apart {
+            sum.merge(counts).unwrap();
+        }
         sum
     }
 }
