@@ -123,7 +123,7 @@ def _open_packed(file: BinaryIO, packed: str) -> Reader:
         return cast("IO[bytes]", bz2.open(file, "rb"))
     if packed == ".xz":
         return _Xz(file)
-    return _core.ZstdReader.over(file)
+    return _core.ZstdReader(file)
 
 
 class _Xz:

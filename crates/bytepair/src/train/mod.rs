@@ -53,7 +53,7 @@ pub use counts::{PieceCounts, Pieces};
 pub use kept::{load_learned, save_learned};
 pub use learn::{Keep, Session, learn, learn_more, learn_on, learn_twice};
 pub use naive::learn_naive;
-pub use source::{Open, Source, open_zstd, unpack_zstd};
+pub use source::{Open, Source, unpack_zstd};
 pub use store::StoredCounts;
 pub use totals::Totals;
 pub use watch::{NoWatch, Watch};
