@@ -50,7 +50,7 @@ def open_bytes(path: str) -> io.BufferedReader:
         return io.BufferedReader(_Unpacked(path, packed), 1 << 18)
     if is_url(path):
         return cast("io.BufferedReader", open_url(path))
-    return open(path, "rb")
+    return io.BufferedReader(_Plain(path), 1 << 18)
 
 
 def text_source(path: str, errors: Errors) -> tuple[str, Callable[[], Reader] | None]:
@@ -70,12 +70,23 @@ def position(reader: object) -> int:
     return reader.tell() if isinstance(reader, io.IOBase) or hasattr(reader, "tell") else 0
 
 
+class _Plain(io.FileIO):
+    """A file whose name is in the errors of reading it, not of opening it alone."""
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            error.filename = self.name
+            raise
+
+
 class _Unpacked(io.RawIOBase):
     """What a packed file holds."""
 
     def __init__(self, path: str, packed: str) -> None:
         self._path = path
-        self._under: BinaryIO = open_url(path) if is_url(path) else io.FileIO(path)
+        self._under: BinaryIO = open_url(path) if is_url(path) else _Plain(path)
         try:
             self._inner = _open_packed(self._under, packed)
         except BaseException:
@@ -90,6 +101,10 @@ class _Unpacked(io.RawIOBase):
         try:
             data = self._inner.read(len(buffer))
         except (EOFError, OSError, zlib.error, ValueError) as error:
+            # What is wrong with the contents has no number of the system's.
+            if isinstance(error, OSError) and error.errno is not None:
+                error.filename = error.filename or self._path
+                raise
             raise self._damaged(error) from error
         except Exception as error:
             if type(error).__name__ != "LZMAError":
