@@ -15,7 +15,7 @@ __all__ = ["Estimate"]
 
 _POWER = 0.7
 """Of 0, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9 and 1 the one that was right most often, on nine runs with 1
-to 12 s of learning: half of the estimates within a factor of 1.6, nine of ten within 2.9. What was
+to 12 s of learning: half of the estimates within a factor of 1.6, nine of ten within 3. What was
 done divided by the seconds since the beginning was off by factors of 11 and 460."""
 _WINDOW = 4
 """The speed of learning is measured from a quarter of the merges on."""
