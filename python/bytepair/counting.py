@@ -14,18 +14,26 @@ from contextlib import contextmanager
 from bytepair import _core
 from bytepair._parts import check_names
 from bytepair.bounds import Bounds, MemoryLimit
+from bytepair.corpus.disk import Disk
 from bytepair.corpus.files import kind, packing, sort_corpus
 from bytepair.corpus.readers import Errors, Reader, check_errors, text_source
 from bytepair.corpus.remote import is_url
 from bytepair.corpus.tables import texts as texts_of
 from bytepair.counts import PieceCounts
-from bytepair.errors import ArgumentError
+from bytepair.errors import ArgumentError, CorpusError
 from bytepair.patterns import Pattern, regex
 from bytepair.progress import ProgressOption, Stage
 
 __all__ = ["Corpus", "count_pieces"]
 
-Corpus = str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]] | PieceCounts
+Corpus = (
+    str
+    | os.PathLike[str]
+    | Iterable[str]
+    | Iterable[bytes]
+    | Iterable[os.PathLike[str]]
+    | PieceCounts
+)
 
 _BATCH_CHARACTERS = 1 << 22
 
@@ -112,28 +120,48 @@ class Rules:
                 f"{tables[0]}) is not kept; give files of one kind, or an iterable of their texts"
             )
             raise ArgumentError(message)
+        # The core knows how far it is in text files that it reads itself.
+        plain = paths is not None and self._plain(paths)
+        disk = Disk(files + tables) if paths is not None and self._progress and not plain else None
         parts: list[Part] = []
         if files:
-            parts.append([text_source(path, self._errors) for path in files])
-        if paths is None or tables:
-            texts = given if paths is None else _table_texts(tables, self._field, self._errors)
-            parts.append(_batches(texts, bounds.memory))
-        with Stage(self._progress, "count", "bytes") as stage:
+            parts.append([self._source(path, number, disk) for number, path in enumerate(files)])
+        if paths is None:
+            parts.append(_batches(given, bounds.memory, self._errors))
+        elif tables:
+            texts = self._table_texts(tables, len(files), disk)
+            parts.append(_batches(texts, bounds.memory, self._errors))
+        with Stage(self._progress, "count", "bytes", disk) as stage:
             core = _core.count(
                 parts, *self._core_rules, stage.report, self._keep_order, bounds.for_core(),
                 bounds.min_piece_count, to_learn,
             )  # fmt: skip
-            if files and not tables and self._plain(files):
+            if disk is not None and disk.total is not None:
+                stage.finish(disk.total, disk.total)
+            elif plain:
                 size = sum(os.path.getsize(path) for path in files)
                 stage.finish(size, size)
             else:
                 stage.finish_all()
         return core
 
-    def _plain(self, files: Iterable[str]) -> bool:
+    def _plain(self, paths: Iterable[str]) -> bool:
         """Whether what is counted of files is what they hold."""
-        packed = any(packing(path) or is_url(path) for path in files)
+        packed = any(packing(path) or is_url(path) or kind(path) for path in paths)
         return not packed and self._errors == "strict"
+
+    def _source(
+        self, path: str, number: int, disk: Disk | None
+    ) -> tuple[str, Callable[[], Reader] | None]:
+        name, opens = text_source(path, self._errors)
+        if disk is not None and opens is not None:
+            opens = disk.place(number).follow(opens)
+        return name, opens
+
+    def _table_texts(self, paths: Iterable[str], first: int, disk: Disk | None) -> Iterator[str]:
+        for number, path in enumerate(paths, first):
+            place = disk.place(number) if disk is not None else None
+            yield from texts_of(path, self._field, self._errors, place)
 
     @contextmanager
     def to_learn(
@@ -149,11 +177,6 @@ class Rules:
                 core.close()
 
 
-def _table_texts(paths: Iterable[str], field: str, errors: Errors) -> Iterator[str]:
-    for path in paths:
-        yield from texts_of(path, field, errors)
-
-
 def _special_list(special_tokens: Sequence[str]) -> list[str]:
     if isinstance(special_tokens, str):
         message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
@@ -163,14 +186,16 @@ def _special_list(special_tokens: Sequence[str]) -> list[str]:
     return names
 
 
-def _batches(texts: Iterator[str], memory: int | None) -> Iterator[list[str]]:
+def _batches(texts: Iterator[object], memory: int | None, errors: Errors) -> Iterator[list[str]]:
     """Lists of texts of some millions of characters, checked one by one."""
     most = _BATCH_CHARACTERS if memory is None else min(_BATCH_CHARACTERS, memory // 64)
     batch: list[str] = []
     size = 0
     for index, text in enumerate(texts):
+        if isinstance(text, bytes):
+            text = _decoded(text, index, errors)
         if not isinstance(text, str):
-            message = f"item {index} of the corpus is {type(text).__name__}; str is wanted"
+            message = f"item {index} of the corpus is {type(text).__name__}; str or bytes is wanted"
             raise TypeError(message)
         batch.append(text)
         size += len(text)
@@ -179,3 +204,14 @@ def _batches(texts: Iterator[str], memory: int | None) -> Iterator[list[str]]:
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def _decoded(text: bytes, index: int, errors: Errors) -> str:
+    try:
+        return text.decode(errors=errors)
+    except UnicodeDecodeError as error:
+        message = (
+            f"item {index} of the corpus: byte {error.start} is not valid UTF-8; "
+            'repair it, or give errors="replace" or errors="ignore"'
+        )
+        raise CorpusError(message) from error

@@ -63,10 +63,10 @@ def train(
 
     Args:
         corpus: a path, a glob, a directory (its corpus files, at any depth) or a list of those; an
-            iterable of `str`, each a text of its own; or a `PieceCounts`. A `str` is a path: put a
-            text into a list. Files are text (`.txt`, `.md`, any other name), `.jsonl`, `.ndjson`,
-            or, with the extra `arrow`, `.parquet` and `.arrow`; each also `.gz`, `.bz2`, `.xz` or
-            `.zst`. With the extra `remote`, paths may be URLs (`s3://…`).
+            iterable of `str` or UTF-8 `bytes`, each a text of its own; or a `PieceCounts`. A `str`
+            is a path: put a text into a list. Files are text (`.txt`, `.md`, any other name),
+            `.jsonl`, `.ndjson`, or, with the extra `arrow`, `.parquet` and `.arrow`; each also
+            `.gz`, `.bz2`, `.xz` or `.zst`. With the extra `remote`, paths may be URLs (`s3://…`).
         vocab_size: how many tokens: the 256 bytes, the special tokens and the merges.
         special_tokens: texts that cut the corpus and have ids of their own.
         pattern: how text is cut into pieces, within which merges stay; see `bytepair.patterns`.

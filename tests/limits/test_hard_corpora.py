@@ -29,7 +29,8 @@ LONG = """
 import sys, warnings
 import bytepair
 warnings.simplefilter("ignore")
-tokenizer = bytepair.train(sys.argv[1], 320, special_tokens=[], threads=2)
+least = int(sys.argv[2])
+tokenizer = bytepair.train(sys.argv[1], 320, special_tokens=[], threads=2, min_count=least)
 with open("/proc/self/status") as file:
     peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
 print(len(tokenizer.merges), peak // 1024)
@@ -42,11 +43,29 @@ def test_one_word_of_a_hundred_megabytes(tmp_path):
     letters = os.urandom(50_000_000).hex().translate(str.maketrans("0123456789", "ghijklmnop"))
     path = tmp_path / "word.txt"
     path.write_text(letters)
-    command = [sys.executable, "-c", LONG, str(path)]
+    merges, peak = learn_long(path, least=1)
+    assert merges == 64
+    assert peak < 1300
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_one_word_of_one_letter(tmp_path):
+    """Each merge is made at every other place, so it changes as much as there is."""
+    path = tmp_path / "word.txt"
+    path.write_text("a" * 40_000_000)
+    # A merge of count 1 would make a token of up to 40 MB, and each is part of the result.
+    merges, peak = learn_long(path, least=2)
+    assert merges == 24
+    assert peak < 540
+
+
+def learn_long(path, least):
+    """How many merges, and the peak of memory in MiB."""
+    command = [sys.executable, "-c", LONG, str(path), str(least)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
     merges, peak = map(int, done.stdout.split())
-    assert merges == 64
-    assert peak < 2500
+    return merges, peak
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="signals of POSIX"),
 ]
 
+SECONDS = 10.0
+"""What a second may become on a machine with other work; the work itself has no end."""
 MOMENTS = int(os.environ.get("INTERRUPTS", "6"))
 
 WORDS = """
@@ -99,11 +101,11 @@ def test_ctrl_c_at_any_moment(name, tmp_path):
             assert process.poll() is None, "it was done too soon to be interrupted"
             start = time.perf_counter()
             process.send_signal(signal.SIGINT)
-            output, _ = process.communicate(timeout=20)
+            output, _ = process.communicate(timeout=50)
             seconds = time.perf_counter() - start
             assert output == "interrupted\n"
             assert process.returncode == 7
-            assert seconds < 1.5
+            assert seconds < SECONDS
         finally:
             process.kill()
             process.wait()

@@ -105,6 +105,16 @@ def test_iterables_of_text():
     assert train((text for text in DOCUMENTS), 280, special_tokens=[]).merges == expected
 
 
+def test_bytes_are_texts_of_utf_8():
+    texts = [text.encode() for text in DOCUMENTS]
+    assert merges_of(iter(texts), 280) == merges_of(DOCUMENTS, 280)
+    assert merges_of([*DOCUMENTS[:1], *texts[1:]], 280) == merges_of(DOCUMENTS, 280)
+    with pytest.raises(errors.CorpusError, match=r"item 1 of the corpus: byte 2 is not"):
+        train([b"ab", b"ab\xff"], 300)
+    replaced = count_pieces([b"ab\xff"], errors="replace", special_tokens=[])
+    assert dict(replaced) == {b"ab": 1, b"\xef\xbf\xbd": 1}
+
+
 def test_piece_counts_as_corpus():
     counts = count_pieces(iter(DOCUMENTS), special_tokens=[])
     assert isinstance(counts, PieceCounts)
@@ -123,8 +133,8 @@ def test_a_path_that_is_not_there(tmp_path):
 def test_bad_items_are_named_with_their_place():
     with pytest.raises(TypeError, match=r"1.*NoneType"):
         train(iter(["a", None]), 300)
-    with pytest.raises(TypeError, match=r"2.*bytes"):
-        train(iter(["a", "b", b"c"]), 300)
+    with pytest.raises(TypeError, match=r"2.*bytearray"):
+        train(iter(["a", b"b", bytearray(b"c")]), 300)
     with pytest.raises(TypeError, match="int"):
         train(5, 300)
 

@@ -56,21 +56,15 @@ fn source((path, open): (PathBuf, Option<Py<PyAny>>)) -> Source {
     Source::Reader { name, open: Box::new(open) }
 }
 
-/// What a `.zst` file holds, read from front to back.
+/// What packed bytes of zstd hold, read from front to back.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct ZstdReader(Mutex<Box<dyn Read + Send>>);
 
 #[pymethods]
 impl ZstdReader {
-    #[new]
-    #[expect(clippy::needless_pass_by_value, reason = "what Python gives is owned")]
-    fn new(path: PathBuf) -> PyResult<Self> {
-        Ok(Self(Mutex::new(train::open_zstd(&path)?)))
-    }
-
     /// Reads from an object that has `read` and `close`.
-    #[staticmethod]
-    fn over(file: Py<PyAny>) -> PyResult<Self> {
+    #[new]
+    fn new(file: Py<PyAny>) -> PyResult<Self> {
         let reader = PyReader { object: file, bytes: Vec::new(), at: 0 };
         Ok(Self(Mutex::new(train::unpack_zstd(Box::new(reader))?)))
     }

@@ -25,7 +25,10 @@ impl Folder {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("bytepair-{name}-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
+        // Thousands of files, many of them synced: in memory, where the system has such a folder.
+        let memory = Path::new("/dev/shm");
+        let parent = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+        let path = parent.join(name);
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }

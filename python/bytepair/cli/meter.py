@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bytepair.cli.show import quantity
+from bytepair.estimate import Estimate
 from bytepair.progress import Progress as Report
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Meter:
         self._shown = not quiet and sys.stderr.isatty()
         self._began = time.monotonic()
         self._done = 0
+        self._left: float | None = None
+        self._estimate = Estimate("count")
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
@@ -58,6 +61,8 @@ class Meter:
     def advance(self, units: int) -> None:
         """So many units more are done."""
         self._done += units
+        seconds = time.monotonic() - self._began
+        self._left = self._estimate.left(self._done, self._total, seconds)
         self._draw()
 
     def hear(self, report: Report) -> None:
@@ -69,6 +74,7 @@ class Meter:
                 self._bar.remove_task(self._task)
                 self._task = None
         self._done, self._total, self._unit = report.done, report.total, report.unit
+        self._left = report.left
         self._draw()
 
     def _draw(self) -> None:
@@ -81,18 +87,32 @@ class Meter:
         if self._total is not None:
             amount += f" of {quantity(self._total, self._unit)}"
         rate = f"{quantity(self._done / max(seconds, 1e-9), self._unit)}/s"
+        fields: dict[str, Any] = {"amount": amount, "rate": rate, "left": remaining(self._left)}
         bar = self._bar or _bar()
         if self._task is None:
-            self._task = bar.add_task(self._label, total=self._total, amount=amount, rate=rate)
-        bar.update(self._task, completed=self._done, total=self._total, amount=amount, rate=rate)
+            self._task = bar.add_task(self._label, total=self._total, **fields)
+        bar.update(self._task, completed=self._done, total=self._total, **fields)
         if self._bar is None:
             self._bar = bar
             bar.start()
 
 
+def remaining(seconds: float | None) -> str:
+    """Seconds as a clock shows them.
+
+    >>> remaining(61.4), remaining(7200), remaining(None)
+    ('1:01', '2:00:00', '-:--')
+    """
+    if seconds is None:
+        return "-:--"
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
 def _bar() -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
     return Progress(
         TextColumn("{task.description}"),
@@ -100,8 +120,7 @@ def _bar() -> Progress:
         TextColumn("{task.percentage:>3.0f}%"),
         TextColumn("{task.fields[amount]}"),
         TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(compact=True),
-        TextColumn("left"),
+        TextColumn("{task.fields[left]} left"),
         console=Console(stderr=True),
         transient=True,
     )

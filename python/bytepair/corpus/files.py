@@ -8,6 +8,7 @@ at.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 
 from bytepair.corpus.remote import expand_url, is_url
@@ -30,6 +31,12 @@ TEXT_SUFFIXES = (".txt", ".md")
 LINES = (".jsonl", ".ndjson")
 TABLES = (".parquet", ".arrow")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
+
+_SUFFIX = "|".join(map(re.escape, (*TEXT_SUFFIXES, *LINES, *TABLES)))
+_NAME = re.compile(
+    rf"\S+(?:{_SUFFIX})(?:{'|'.join(map(re.escape, PACKED))})?|\S*\*\S*\.\w{{1,8}}", re.IGNORECASE
+)
+"""The name of a corpus file, or a glob with a suffix."""
 
 CORPUS_SUFFIXES = tuple(
     suffix + packed for suffix in (*TEXT_SUFFIXES, *LINES, *TABLES) for packed in ("", *PACKED)
@@ -78,7 +85,9 @@ def sort_corpus(corpus: object) -> tuple[list[str] | None, Iterator[str]]:
 def _is_path(item: object) -> bool:
     """Whether an item of a list is a file, not a text: a `Path`, or a `str` that names one.
 
-    A text may be a URL, so one in a list is a path only if it ends as a corpus file or is a glob.
+    So is one that is written like a file's name, though there is none: learning from the name of a
+    missing file would be no help. A text may be a URL, so one in a list is a path only if it ends
+    as a corpus file or is a glob.
     """
     if isinstance(item, os.PathLike):
         return True
@@ -86,7 +95,7 @@ def _is_path(item: object) -> bool:
         return False
     if is_url(item) and " " not in item:
         return item.lower().endswith(CORPUS_SUFFIXES) or "*" in item
-    return os.path.exists(item) or _is_glob(item)
+    return os.path.exists(item) or _NAME.fullmatch(item) is not None or _is_glob(item)
 
 
 def _is_glob(item: str) -> bool:

@@ -19,7 +19,7 @@ from bytepair.corpus.files import packing
 from bytepair.corpus.remote import is_url, open_url
 from bytepair.errors import ArgumentError, CorpusError
 
-__all__ = ["Errors", "Reader", "check_errors", "open_bytes", "text_source"]
+__all__ = ["Errors", "Reader", "check_errors", "open_bytes", "position", "text_source"]
 
 Errors = Literal["strict", "replace", "ignore"]
 
@@ -50,7 +50,7 @@ def open_bytes(path: str) -> io.BufferedReader:
         return io.BufferedReader(_Unpacked(path, packed), 1 << 18)
     if is_url(path):
         return cast("io.BufferedReader", open_url(path))
-    return open(path, "rb")
+    return io.BufferedReader(_Plain(path), 1 << 18)
 
 
 def text_source(path: str, errors: Errors) -> tuple[str, Callable[[], Reader] | None]:
@@ -60,13 +60,38 @@ def text_source(path: str, errors: Errors) -> tuple[str, Callable[[], Reader] | 
     return path, partial(_Mended, path, errors)
 
 
+def position(reader: object) -> int:
+    """How many bytes of the file behind a reader are read, as it is on disk."""
+    if isinstance(reader, _Mended):
+        reader = reader._inner
+    raw = getattr(reader, "raw", None)
+    if isinstance(raw, _Unpacked):
+        return raw._under.tell()
+    return reader.tell() if isinstance(reader, io.IOBase) or hasattr(reader, "tell") else 0
+
+
+class _Plain(io.FileIO):
+    """A file whose name is in the errors of reading it, not of opening it alone."""
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            error.filename = self.name
+            raise
+
+
 class _Unpacked(io.RawIOBase):
     """What a packed file holds."""
 
     def __init__(self, path: str, packed: str) -> None:
         self._path = path
-        self._under = open_url(path) if is_url(path) else None
-        self._inner = _open_packed(path, self._under, packed)
+        self._under: BinaryIO = open_url(path) if is_url(path) else _Plain(path)
+        try:
+            self._inner = _open_packed(self._under, packed)
+        except BaseException:
+            self._under.close()
+            raise
 
     def readable(self) -> bool:
         return True
@@ -76,6 +101,10 @@ class _Unpacked(io.RawIOBase):
         try:
             data = self._inner.read(len(buffer))
         except (EOFError, OSError, zlib.error, ValueError) as error:
+            # What is wrong with the contents has no number of the system's.
+            if isinstance(error, OSError) and error.errno is not None:
+                error.filename = error.filename or self._path
+                raise
             raise self._damaged(error) from error
         except Exception as error:
             if type(error).__name__ != "LZMAError":
@@ -89,8 +118,7 @@ class _Unpacked(io.RawIOBase):
         if not self.closed and hasattr(self, "_inner"):
             self._inner.close()
             # What unpacks an open file leaves it open.
-            if self._under is not None:
-                self._under.close()
+            self._under.close()
         super().close()
 
     def _damaged(self, error: Exception) -> CorpusError:
@@ -99,8 +127,7 @@ class _Unpacked(io.RawIOBase):
         )
 
 
-def _open_packed(path: str, under: BinaryIO | None, packed: str) -> Reader:
-    file: Any = path if under is None else under
+def _open_packed(file: BinaryIO, packed: str) -> Reader:
     if packed == ".gz":
         import gzip
 
@@ -110,11 +137,8 @@ def _open_packed(path: str, under: BinaryIO | None, packed: str) -> Reader:
 
         return cast("IO[bytes]", bz2.open(file, "rb"))
     if packed == ".xz":
-        return _Xz(path, under)
-    if under is not None:
-        return _core.ZstdReader.over(under)
-    with open(path, "rb"):  # so that a missing file is the error that it is for the others
-        return _core.ZstdReader(path)
+        return _Xz(file)
+    return _core.ZstdReader(file)
 
 
 class _Xz:
@@ -123,10 +147,10 @@ class _Xz:
     MEMORY = 1 << 29
     """More than any preset of xz asks for; a file may ask for eight times as much."""
 
-    def __init__(self, path: str, under: BinaryIO | None) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         import lzma
 
-        self._file: Any = io.FileIO(path) if under is None else under
+        self._file = file
         self._lzma = lzma
         self._inner = lzma.LZMADecompressor(memlimit=self.MEMORY)
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any, BinaryIO
 
 from bytepair import parquet
+from bytepair.corpus.disk import Place
 from bytepair.corpus.files import LINES, kind, packing
-from bytepair.corpus.readers import Errors, open_bytes
+from bytepair.corpus.readers import Errors, open_bytes, position
 from bytepair.errors import ArgumentError, CorpusError, FormatError
 
 __all__ = ["COUNTS_KEY", "texts"]
@@ -24,18 +25,23 @@ __all__ = ["COUNTS_KEY", "texts"]
 COUNTS_KEY = "bytepair.piece_counts"
 """Key of the metadata by which a Parquet file is known to hold piece counts."""
 _ROWS = 4096
+_LINES_PER_LOOK = 16
 _LINE = 1 << 30
 """The most bytes of a line: a small packed file may unpack to one that fills the memory."""
 
 
-def texts(path: str, field: str, errors: Errors) -> Iterator[str]:
-    """The texts of a file of one of the kinds `LINES` and `TABLES`."""
-    if kind(path) in LINES:
-        return _lines(path, field, errors)
-    return _rows(path, field, errors)
+def texts(path: str, field: str, errors: Errors, place: Place | None = None) -> Iterator[str]:
+    """The texts of a file of one of the kinds `LINES` and `TABLES`; `place` hears how far it is."""
+    found = (_lines if kind(path) in LINES else _rows)(path, field, errors, place)
+    if place is None:
+        yield from found
+        return
+    place.share(0)
+    yield from found
+    place.passed()
 
 
-def _lines(path: str, field: str, errors: Errors) -> Iterator[str]:
+def _lines(path: str, field: str, errors: Errors, heard: Place | None) -> Iterator[str]:
     end = 0
     with open_bytes(path) as file:
         for number, line in enumerate(iter(lambda: file.readline(_LINE + 1), b""), 1):
@@ -43,6 +49,8 @@ def _lines(path: str, field: str, errors: Errors) -> Iterator[str]:
             if len(line) > _LINE:
                 message = f"{path}, line {number}: more than {_LINE >> 20} MiB; is it JSON lines?"
                 raise CorpusError(message)
+            if heard is not None and number % _LINES_PER_LOOK == 0:
+                heard.read(position(file))
             if number == 1:
                 line = line.removeprefix(b"\xef\xbb\xbf")
             if not line.strip():
@@ -102,7 +110,7 @@ def _text(value: Any, field: str, place: str, errors: Errors) -> str:
     return value
 
 
-def _rows(path: str, field: str, errors: Errors) -> Iterator[str]:
+def _rows(path: str, field: str, errors: Errors, heard: Place | None) -> Iterator[str]:
     with ExitStack() as stack:
         file: BinaryIO = stack.enter_context(open_bytes(path))
         if packing(path):
@@ -111,11 +119,11 @@ def _rows(path: str, field: str, errors: Errors) -> Iterator[str]:
             shutil.copyfileobj(file, unpacked)
             unpacked.seek(0)
             file = unpacked
-        for number, value in enumerate(_column(path, file, field), 1):
+        for number, value in enumerate(_column(path, file, field, heard), 1):
             yield _text(value, field, f"{path}, row {number}", errors)
 
 
-def _column(path: str, file: BinaryIO, field: str) -> Iterator[Any]:
+def _column(path: str, file: BinaryIO, field: str, heard: Place | None) -> Iterator[Any]:
     is_parquet = kind(path) == ".parquet"
     if is_parquet:
         try:
@@ -134,9 +142,14 @@ def _column(path: str, file: BinaryIO, field: str) -> Iterator[Any]:
         raise ImportError(message) from error
     file.seek(0)
     try:
-        batches, schema = _batches(file, is_parquet=is_parquet, pa=pa, pq=pq)
+        batches, schema, step, steps = _batches(file, is_parquet=is_parquet, pa=pa, pq=pq)
         name, path_inside = _find(schema.names, field, path)
+        done = 0
         for batch in batches(name):
+            # A batch is counted while the next one is read.
+            if heard is not None and steps:
+                heard.share(done / steps)
+            done += step(batch)
             for value in batch.column(batch.schema.get_field_index(name)).to_pylist():
                 for part in path_inside:
                     value = value.get(part) if isinstance(value, dict) else None
@@ -146,22 +159,35 @@ def _column(path: str, file: BinaryIO, field: str) -> Iterator[Any]:
         raise CorpusError(message) from error
 
 
-def _batches(file: BinaryIO, *, is_parquet: bool, pa: Any, pq: Any) -> tuple[Any, Any]:
-    """A function from a column's name to batches of rows, and the schema."""
+def _batches(
+    file: BinaryIO, *, is_parquet: bool, pa: Any, pq: Any
+) -> tuple[Callable[[str], Iterator[Any]], Any, Callable[[Any], int], int]:
+    """What a table gives.
+
+    A function from a column's name to batches of rows, the schema, how far a batch brings, and of
+    how much; 0 if that is not known.
+    """
     if is_parquet:
         table = pq.ParquetFile(file)
         return (
             lambda name: table.iter_batches(batch_size=_ROWS, columns=[name]),
             table.schema_arrow,
+            lambda batch: batch.num_rows,
+            table.metadata.num_rows,
         )
     try:
         reader = pa.ipc.open_file(file)
         number = reader.num_record_batches
-        return lambda name: (reader.get_batch(at) for at in range(number)), reader.schema
+        return (
+            lambda name: (reader.get_batch(at) for at in range(number)),
+            reader.schema,
+            lambda batch: 1,
+            number,
+        )
     except pa.ArrowInvalid:
         file.seek(0)
         stream = pa.ipc.open_stream(file)
-        return lambda name: stream, stream.schema
+        return lambda name: stream, stream.schema, lambda batch: 0, 0
 
 
 def _find(names: list[str], field: str, path: str) -> tuple[str, list[str]]:

@@ -1,6 +1,7 @@
 //! The pattern families: one shape of pattern, described by parameters.
 //!
-//! In: a pattern in one of its known spellings. Out: the [`Family`] that [`super::scan`] follows.
+//! In: a pattern, in a known spelling or one that [`super::structure`] understands. Out: the
+//! [`Family`] that [`super::scan`] follows.
 //! Every pattern in use is this list of alternatives, tried in this order, each of which a family
 //! has or has not and fills with its own classes:
 //!
@@ -15,9 +16,9 @@
 //! 7  what nothing matches, up to the next match
 //! ```
 
-use super::Pattern;
 use super::classes::{ANY, BLANK, Class, LETTER, MARK, NEWLINE, NUMBER, OTHER, SPACE, SYMBOL};
 use super::classes::{CASELESS, LOWER, UPPER, WHITE};
+use super::{Pattern, structure};
 
 /// The parameters of one family. Classes are sets, see [`super::classes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +142,7 @@ const DEEPSEEK_V3: Family = Family {
 };
 
 /// The family of each named pattern.
-const FAMILIES: &[(&str, Family)] = &[
+pub(super) const FAMILIES: &[(&str, Family)] = &[
     ("gpt2", GPT2),
     ("cl100k", Family { white: White::NewlineUnlessEnd, ..LLAMA3 }),
     ("o200k", O200K),
@@ -155,9 +156,9 @@ const FAMILIES: &[(&str, Family)] = &[
 ];
 
 impl Family {
-    /// The family of `pattern`, if it is a named one in a known spelling.
+    /// The family of `pattern`: of a named one in a known spelling, or of one that means the same.
     pub(super) fn of(pattern: &Pattern) -> Option<Family> {
-        let name = pattern.name()?;
+        let Some(name) = pattern.name() else { return structure::family(pattern) };
         FAMILIES.iter().find(|(known, _)| *known == name).map(|&(_, family)| family)
     }
 }

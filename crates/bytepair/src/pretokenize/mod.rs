@@ -14,6 +14,7 @@ mod general;
 mod patterns;
 mod rules;
 mod scan;
+mod structure;
 mod tables;
 
 use crate::error::{Error, Result};
@@ -70,8 +71,8 @@ enum Engine {
 }
 
 impl Pretokenizer {
-    /// Prepares `pattern`: a scanner if it is a named pattern in a spelling that is known, or else
-    /// the general engine.
+    /// Prepares `pattern`: a scanner if it can be shown to cut every text as a named pattern does, or
+    /// as one with numbers of another length, or else the general engine.
     pub fn new(pattern: &Pattern) -> Result<Self> {
         match Family::of(pattern) {
             Some(family) => {

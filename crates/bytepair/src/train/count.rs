@@ -208,6 +208,17 @@ impl<'a> Counter<'a> {
         self
     }
 
+    /// Shared tables of so few bytes, so that small texts spill: for tests. Does nothing to a counter
+    /// that is not [`Counter::bounded`].
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_tables(mut self, bytes: usize) -> Self {
+        if let Some(spill) = &mut self.shards.spill {
+            spill.budget = bytes;
+        }
+        self
+    }
+
     /// Whether there is nothing to count, because an earlier process did.
     pub fn is_complete(&self) -> bool {
         self.complete.is_some()

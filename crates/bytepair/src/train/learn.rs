@@ -10,16 +10,18 @@
 //! is most of them; if the queue runs dry, the floor is lowered and the table made anew from the
 //! words as they are then.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
 
+use super::changes::{Changes, Sum};
 use super::counts::Pieces;
 use super::pairs::{Pairs, key, pair};
 use super::queue::{Queue, Tokens};
 use super::replay::Replay;
-use super::watch::{Pulse, Watch};
-use super::words::{MAX_IDS, Merge, Neighbours, Words};
+use super::watch::{NoWatch, Pulse, Watch};
+use super::words::{MAX_IDS, Merge, Words};
 use super::{LearnOptions, Learned, TieBreak, first_seen};
 use crate::error::{Error, Result};
 use crate::merge::Model;
@@ -31,6 +33,9 @@ const FLOOR_STEP: u64 = 16;
 const VISITS_PER_BEAT: usize = 1 << 14;
 /// Places whose memory is asked for together.
 const FETCHED: usize = 32;
+/// A merge of more places is gone through twice, so that what it changed need not be kept place by
+/// place. Words of natural text have fewer; one letter a hundred million times has more.
+const PLACES_KEPT: usize = 1 << 22;
 /// Most bits of a cell of the sketch that keeps rare pairs out of the table.
 const SKETCH_BITS: u32 = 20;
 
@@ -112,6 +117,16 @@ pub fn learn_on(
     Learner::new(counts, options, watch, session.base, known)?.run(session.keep)
 }
 
+/// Learns as [`learn`](learn()) does, but goes through every merge of more than `places` twice: for
+/// tests of what only huge pieces need.
+#[doc(hidden)]
+pub fn learn_twice(counts: &dyn Pieces, options: &LearnOptions, places: usize) -> Result<Learned> {
+    options.check()?;
+    let mut learner = Learner::new(counts, options, &NoWatch, None, Learned::default())?;
+    learner.places_kept = places;
+    learner.run(None)
+}
+
 struct Learner<'w> {
     words: Words,
     tokens: Tokens,
@@ -124,6 +139,8 @@ struct Learner<'w> {
     max_token_bytes: usize,
     /// Pairs of a lower count are not in the queue, and need not be in the table.
     floor: u64,
+    /// A merge of more places is gone through twice.
+    places_kept: usize,
     learned: Learned,
     pulse: Pulse<'w>,
 }
@@ -149,6 +166,7 @@ impl<'w> Learner<'w> {
             min_count: options.min_count,
             max_token_bytes: options.max_token_bytes.unwrap_or(usize::MAX),
             floor: options.min_count,
+            places_kept: PLACES_KEPT,
             learned: known,
             pulse,
         };
@@ -248,7 +266,6 @@ impl<'w> Learner<'w> {
             } else {
                 self.queue.pop(&self.tokens);
                 let tied = self.tied(count);
-                self.changes.made = 0;
                 self.apply(top.pair, top.slot)?;
                 self.learned.ties.push(tied);
                 self.learned.saved.push(self.changes.made);
@@ -268,30 +285,30 @@ impl<'w> Learner<'w> {
         let id = u32::try_from(self.tokens.len()).expect("ids stay below MAX_IDS");
         let merge = Merge { left, right, id };
         self.tokens.join(left, right);
-        self.changes.grow(self.tokens.len());
-        let mut cursor = 0;
-        let mut places = self.pairs.take(slot);
-        while !places.is_empty() {
-            let end = places.end.min(places.start + VISITS_PER_BEAT);
-            for items in self.pairs.pool[places.start..end].chunks(FETCHED) {
+        let places = self.pairs.take(slot);
+        self.changes.begin(self.tokens.len(), places.len() <= self.places_kept);
+        let (mut cursor, mut rest) = (0, places.clone());
+        while !rest.is_empty() {
+            let end = rest.end.min(rest.start + VISITS_PER_BEAT);
+            for items in self.pairs.pool[rest.start..end].chunks(FETCHED) {
                 self.words.fetch(items);
                 for &item in items {
                     self.words.merge(merge, item, &mut cursor, &self.tokens, &mut self.changes);
                 }
             }
-            places.start = end;
-            if !places.is_empty() {
+            rest.start = end;
+            if !rest.is_empty() {
                 self.beat()?;
             }
         }
-        self.settle(merge, true)?;
-        self.settle(merge, false)?;
+        self.settle(merge, &places, true)?;
+        self.settle(merge, &places, false)?;
         self.pairs.tidy();
         Ok(())
     }
 
     /// Carries the changes on one side of a merge's places into table, postings and queue.
-    fn settle(&mut self, merge: Merge, before: bool) -> Result<()> {
+    fn settle(&mut self, merge: Merge, places: &Range<usize>, before: bool) -> Result<()> {
         let side = if before { &mut self.changes.before } else { &mut self.changes.after };
         let room = self.max_token_bytes.saturating_sub(self.tokens.size(merge.id));
         let merged = key(merge.left, merge.right);
@@ -316,17 +333,39 @@ impl<'w> Learner<'w> {
                 sum.slot = Some(slot);
             }
         }
-        for places in side.places.chunks(VISITS_PER_BEAT) {
-            for &(token, item) in places {
-                if let Some(slot) = side.sums[token as usize].slot {
-                    self.pairs.post(slot, item);
+        if side.keeps_places {
+            for places in side.places.chunks(VISITS_PER_BEAT) {
+                for &(token, item) in places {
+                    if let Some(slot) = side.sums[token as usize].slot {
+                        self.pairs.post(slot, item);
+                    }
                 }
+                self.pulse.beat(self.learned.merges.len() as u64, self.wanted as u64)?;
             }
-            self.pulse.beat(self.learned.merges.len() as u64, self.wanted as u64)?;
+            side.places.clear();
+        } else {
+            self.post_again(merge.id, places, before)?;
         }
-        side.places.clear();
+        let side = if before { &mut self.changes.before } else { &mut self.changes.after };
         for token in side.touched.drain(..) {
             side.sums[token as usize] = Sum::default();
+        }
+        Ok(())
+    }
+
+    /// Posts the pairs gained on one side by reading them from where the merge was made.
+    fn post_again(&mut self, id: u32, places: &Range<usize>, before: bool) -> Result<()> {
+        let side = if before { &self.changes.before } else { &self.changes.after };
+        let pairs = &mut self.pairs;
+        for (step, at) in places.clone().enumerate() {
+            if step % VISITS_PER_BEAT == 0 {
+                self.pulse.beat(self.learned.merges.len() as u64, self.wanted as u64)?;
+            }
+            self.words.beside(id, pairs.pool[at], before, &self.tokens, |token, item| {
+                if let Some(slot) = side.sums[token as usize].slot {
+                    pairs.post(slot, item);
+                }
+            });
         }
         Ok(())
     }
@@ -417,76 +456,4 @@ impl Sketch {
     fn greatest(&self) -> u64 {
         self.cells.iter().copied().max().unwrap_or(0)
     }
-}
-
-/// What a merge did to the pairs around it, by neighbouring token.
-struct Changes {
-    before: Side,
-    after: Side,
-    /// How often the merge was made.
-    made: u64,
-}
-
-impl Changes {
-    fn new() -> Self {
-        Self { before: Side::default(), after: Side::default(), made: 0 }
-    }
-
-    /// Makes room for `ids` tokens.
-    fn grow(&mut self, ids: usize) {
-        self.before.sums.resize(ids, Sum::default());
-        self.after.sums.resize(ids, Sum::default());
-    }
-}
-
-impl Neighbours for Changes {
-    #[inline]
-    fn made(&mut self, n: u64) {
-        self.made += n;
-    }
-
-    #[inline]
-    fn before(&mut self, token: u32, item: u32, n: u64) {
-        self.before.note(token, item, n);
-    }
-
-    #[inline]
-    fn after(&mut self, token: u32, item: u32, n: u64) {
-        self.after.note(token, item, n);
-    }
-}
-
-#[derive(Default)]
-struct Side {
-    sums: Vec<Sum>,
-    touched: Vec<u32>,
-    places: Vec<(u32, u32)>,
-}
-
-impl Side {
-    #[inline]
-    fn note(&mut self, token: u32, item: u32, n: u64) {
-        let sum = &mut self.sums[token as usize];
-        if sum.n == 0 {
-            self.touched.push(token);
-        } else if sum.last == item {
-            sum.n += n;
-            return;
-        }
-        sum.n += n;
-        sum.items += 1;
-        sum.last = item;
-        self.places.push((token, item));
-    }
-}
-
-/// The sum of the changes at one neighbour.
-#[derive(Debug, Clone, Copy, Default)]
-struct Sum {
-    n: u64,
-    /// Different items among the changes.
-    items: usize,
-    last: u32,
-    /// The slot of the pair gained, if it is wanted.
-    slot: Option<u32>,
 }

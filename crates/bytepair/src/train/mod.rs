@@ -23,6 +23,7 @@
 //! for the other case (`tokenizers` would use the old id again) never come into play.
 
 mod bounds;
+mod changes;
 mod corpus;
 mod count;
 mod counts;
@@ -50,9 +51,9 @@ pub use corpus::SpecialCutter;
 pub use count::{Counted, Counter, count_files, count_text};
 pub use counts::{PieceCounts, Pieces};
 pub use kept::{load_learned, save_learned};
-pub use learn::{Keep, Session, learn, learn_more, learn_on};
+pub use learn::{Keep, Session, learn, learn_more, learn_on, learn_twice};
 pub use naive::learn_naive;
-pub use source::{Open, Source, open_zstd, unpack_zstd};
+pub use source::{Open, Source, unpack_zstd};
 pub use store::StoredCounts;
 pub use totals::Totals;
 pub use watch::{NoWatch, Watch};

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::error::Result;
 
@@ -69,12 +69,7 @@ impl Source {
     }
 }
 
-/// Reads what a `.zst` file holds: all its frames, in the memory of one window (at most 128 MiB).
-pub fn open_zstd(path: &Path) -> io::Result<Box<dyn Read + Send>> {
-    unpack_zstd(Box::new(File::open(path)?))
-}
-
-/// Reads what packed bytes hold, as [`open_zstd`] does.
+/// Reads what packed bytes of zstd hold: all frames, in the memory of one window (at most 128 MiB).
 pub fn unpack_zstd(packed: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
     Ok(Box::new(zstd::Decoder::new(packed)?))
 }

@@ -300,6 +300,39 @@ impl Words {
         self.cells[at] = merge.id;
     }
 
+    /// What [`Words::merge`] told of `item` about one side, if it made `id` there: calls
+    /// `f(token, item)`. For use when the merge is made everywhere.
+    pub(super) fn beside(
+        &self,
+        id: u32,
+        place: u32,
+        before: bool,
+        tokens: &Tokens,
+        mut f: impl FnMut(u32, u32),
+    ) {
+        let at = place as usize;
+        if at < self.long_start {
+            let (_, _, len) = self.head(at);
+            for pair in self.cells[at + HEAD..at + HEAD + len].windows(2) {
+                if before && pair[1] == id && pair[0] != id {
+                    f(pair[0], place);
+                } else if !before && pair[0] == id {
+                    f(pair[1], place);
+                }
+            }
+        } else if self.cells[at] == id && before {
+            let token = self.cells[at - 1] & !LAST;
+            if self.cells[at - 1] != BORDER && token != id {
+                f(token, item(at - tokens.size(token)));
+            }
+        } else if self.cells[at] == id {
+            let token = self.cells[at + tokens.size(id)];
+            if token != BORDER {
+                f(token, place);
+            }
+        }
+    }
+
     /// The count of the long piece around `at`; `cursor` only moves on.
     fn count_at(&self, at: usize, cursor: &mut usize) -> u64 {
         // Doubling steps, then bisection: near places are found fast, far ones not slowly.
