@@ -13,17 +13,12 @@
 use super::Model;
 use super::heap::Heap;
 use crate::pretokenize::Seams;
-
-/// log2 of the bits of the filter: 128 KiB, of which the largest vocabularies fill a tenth.
-const BITS: u32 = 20;
+use crate::simd::Level;
+use crate::simd::pairs::Filter;
 
 /// The places where merges may join.
 #[derive(Debug)]
-pub struct Cuts {
-    pairs: Vec<u64>,
-    /// Bit `last byte << 8 | first byte` of characters that a token has in part.
-    parts: Vec<u64>,
-}
+pub struct Cuts(Filter);
 
 fn is_inside(byte: u8) -> bool {
     byte & 0xC0 == 0x80
@@ -49,40 +44,6 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-fn pair_bit(left: u64, right: u64) -> (usize, u64) {
-    let hash = (left << 32 | right).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - BITS);
-    let word = (hash >> 6) as usize;
-    (word, 1 << (hash & 63))
-}
-
-fn part_bit(last: u8, first: u8) -> (usize, u64) {
-    (usize::from(last) << 2 | usize::from(first >> 6), 1 << (first & 63))
-}
-
-/// The last character beyond ASCII of four bytes.
-#[inline(always)]
-fn last_of(bytes: u32) -> u64 {
-    let length_mask = if bytes >> 8 & 0xFF >= 0xC0 {
-        0xFFFF
-    } else if bytes >> 16 & 0xFF >= 0xE0 {
-        0xFF_FFFF
-    } else {
-        u32::MAX
-    };
-    u64::from(bytes & length_mask)
-}
-
-/// The first character beyond ASCII of four bytes.
-#[inline(always)]
-fn first_of(bytes: u32) -> u64 {
-    let behind = match bytes >> 24 {
-        0..0xE0 => 16,
-        0xE0..0xF0 => 8,
-        _ => 0,
-    };
-    u64::from(bytes >> behind)
-}
-
 impl Cuts {
     /// Those of `model`, or nothing if its whole pieces are not what merging gives for them: then
     /// the ids of a segment depend on whether it is a piece. Nothing either where merging begins
@@ -91,7 +52,7 @@ impl Cuts {
         if model.symbols().is_some() {
             return None;
         }
-        let mut cuts = Self { pairs: vec![0; 1 << (BITS - 6)], parts: vec![0; 1 << 10] };
+        let mut cuts = Self(Filter::new());
         let (mut heap, mut ids) = (Heap::new(), Vec::new());
         for (_, token) in model.vocab().iter().filter(|(_, token)| !token.is_ascii()) {
             if model.whole_pieces() && !model.is_trained() {
@@ -112,14 +73,8 @@ impl Cuts {
         while at < token.len() {
             let right = character(token, at);
             match left {
-                Some(left) if is_whole(right) => {
-                    let (word, bit) = pair_bit(number(left), number(right));
-                    self.pairs[word] |= bit;
-                }
-                _ if at > 0 => {
-                    let (word, bit) = part_bit(token[at - 1], token[at]);
-                    self.parts[word] |= bit;
-                }
+                Some(left) if is_whole(right) => self.0.add_pair(number(left), number(right)),
+                _ if at > 0 => self.0.add_part(token[at - 1], token[at]),
                 _ => {}
             }
             left = Some(right);
@@ -131,15 +86,12 @@ impl Cuts {
 impl Seams for Cuts {
     #[inline(always)]
     fn is_seam(&self, text: &[u8], at: usize) -> bool {
-        let (before, after) = (text[..at].last_chunk(), text[at..].first_chunk());
-        let (Some(before), Some(after)) = (before, after) else { return false };
-        let (before, after) = (u32::from_be_bytes(*before), u32::from_be_bytes(*after));
-        let [.., last] = before.to_be_bytes();
-        let [first, ..] = after.to_be_bytes();
-        let (word, bit) = part_bit(last, first);
-        let inside = self.parts[word] & bit;
-        let (word, bit) = pair_bit(last_of(before), first_of(after));
-        inside | self.pairs[word] & bit == 0
+        self.0.lacks(text, at)
+    }
+
+    #[inline(always)]
+    fn seams(&self, level: Level, text: &[u8], first: usize, places: u64) -> u64 {
+        level.lacking(&self.0, text, first, places)
     }
 }
 
@@ -216,7 +168,7 @@ mod tests {
         // Places 4, 7 and 10 lie between two characters, with enough text around them.
         let text = " \u{4e2d}\u{56fd}\u{4e2d}\u{4e2d}a\u{e9}".as_bytes();
         let seams = |tokens: &[&[u8]]| {
-            let mut cuts = Cuts { pairs: vec![0; 1 << (BITS - 6)], parts: vec![0; 1 << 10] };
+            let mut cuts = Cuts(Filter::new());
             for token in tokens {
                 cuts.add(token);
             }
@@ -233,7 +185,7 @@ mod tests {
         assert_eq!(seams(&[b"\xb8\xad"]), [true; 3]);
         // Characters of two and of four bytes.
         let text = "\u{1f600}\u{e9}\u{1f601}\u{1f602}".as_bytes();
-        let mut cuts = Cuts { pairs: vec![0; 1 << (BITS - 6)], parts: vec![0; 1 << 10] };
+        let mut cuts = Cuts(Filter::new());
         assert_eq!([4, 6, 10].map(|at| cuts.is_seam(text, at)), [true; 3]);
         cuts.add(&text[..6]);
         assert_eq!([4, 6, 10].map(|at| cuts.is_seam(text, at)), [false, true, true]);

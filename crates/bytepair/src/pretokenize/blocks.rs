@@ -192,7 +192,7 @@ impl<S: Seams, const LEN: usize> Work for Fill<'_, S, LEN> {
         }
         blocks.resolve(family, text, end);
         if let Some(seams) = seams {
-            blocks.part(seams, text, end);
+            blocks.part(level, seams, text, end);
         }
         blocks.finish(level, end, ends);
         end
@@ -313,19 +313,14 @@ impl<const LEN: usize> Blocks<LEN> {
 
     /// Cuts pieces at the seams before `end`.
     #[inline(always)]
-    fn part(&mut self, seams: &impl Seams, text: &[u8], end: usize) {
+    fn part(&mut self, level: Level, seams: &impl Seams, text: &[u8], end: usize) {
         for word in 1..=end.div_ceil(64) {
             let planes = &self.planes;
             let firsts = planes[HIGH][word] & !planes[INSIDE][word];
-            let mut between = firsts & after(&planes[HIGH], word) & !self.starts[word];
-            // Whether a place is a seam is a coin that no branch guesses.
-            let mut found = 0;
-            while between != 0 {
-                let bit = between.trailing_zeros();
-                between &= between - 1;
-                found |= u64::from(seams.is_seam(text, 64 * (word - 1) + bit as usize)) << bit;
+            let between = firsts & after(&planes[HIGH], word) & !self.starts[word];
+            if between != 0 {
+                self.starts[word] |= seams.seams(level, text, 64 * (word - 1), between);
             }
-            self.starts[word] |= found;
         }
     }
 

@@ -230,6 +230,9 @@ impl Pretokenizer {
 pub(crate) trait Seams {
     /// Whether one lies at `at`, between two characters beyond ASCII of `text`.
     fn is_seam(&self, text: &[u8], at: usize) -> bool;
+
+    /// Those of `places`, bits for such places of the 64 bytes from `first` on, where one lies.
+    fn seams(&self, level: Level, text: &[u8], first: usize, places: u64) -> u64;
 }
 
 /// Nowhere.
@@ -238,6 +241,10 @@ struct NoSeams;
 impl Seams for NoSeams {
     fn is_seam(&self, _: &[u8], _: usize) -> bool {
         false
+    }
+
+    fn seams(&self, _: Level, _: &[u8], _: usize, _: u64) -> u64 {
+        0
     }
 }
 

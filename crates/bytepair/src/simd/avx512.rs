@@ -6,22 +6,38 @@ use std::arch::x86_64::{
     __m256i, __m512i, _MM_HINT_T0, _mm_add_epi16, _mm_maskz_compress_epi16, _mm_prefetch,
     _mm_set1_epi16, _mm_setr_epi16, _mm_storeu_si128, _mm256_alignr_epi32, _mm256_and_si256,
     _mm256_cmpgt_epu32_mask, _mm256_loadu_si256, _mm256_set1_epi32, _mm256_storeu_si256,
-    _mm256_sub_epi32, _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512, _mm512_andnot_si512,
-    _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmpge_epu8_mask,
-    _mm512_cmplt_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_cmpneq_epi32_mask,
-    _mm512_cvtepi64_epi32, _mm512_cvtepu8_epi32, _mm512_cvtepu32_epi64, _mm512_i64gather_epi64,
-    _mm512_loadu_si512, _mm512_mask_loadu_epi64, _mm512_mask_mov_epi8, _mm512_maskz_compress_epi8,
+    _mm256_sub_epi32, _mm512_add_epi32, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_and_si512,
+    _mm512_andnot_si512, _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmpge_epu8_mask,
+    _mm512_cmplt_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_cmplt_epu64_mask,
+    _mm512_cmpneq_epi32_mask, _mm512_cvtepi64_epi32, _mm512_cvtepu8_epi32, _mm512_cvtepu8_epi64,
+    _mm512_cvtepu32_epi64, _mm512_i64gather_epi64, _mm512_loadu_si512, _mm512_mask_loadu_epi64,
+    _mm512_mask_mov_epi8, _mm512_mask_mov_epi64, _mm512_maskz_compress_epi8,
     _mm512_maskz_compress_epi32, _mm512_maskz_mov_epi8, _mm512_maskz_permutex2var_epi8,
     _mm512_max_epu64, _mm512_movepi8_mask, _mm512_movepi64_mask, _mm512_mul_epu32,
-    _mm512_multishift_epi64_epi8, _mm512_or_si512, _mm512_permutexvar_epi8,
+    _mm512_mullo_epi64, _mm512_multishift_epi64_epi8, _mm512_or_si512, _mm512_permutexvar_epi8,
     _mm512_permutexvar_epi64, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
-    _mm512_setr_epi64, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_sllv_epi64,
-    _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi64, _mm512_test_epi8_mask,
-    _mm512_xor_si512,
+    _mm512_setr_epi64, _mm512_shuffle_epi8, _mm512_shuffle_i64x2, _mm512_slli_epi64,
+    _mm512_sllv_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi64,
+    _mm512_test_epi8_mask, _mm512_test_epi64_mask, _mm512_xor_si512, _pdep_u64,
 };
 
+use super::pairs::{FACTOR, Filter, SHIFT};
 use super::turn::{FACTORS, FIELD, KEY_MOST, Keys, Line, NO_IDS, NONE, TURN};
 use super::{HIGH, INSIDE, Leads, Work};
+
+/// The numbers of 64 bytes.
+const NUMBERS: [u8; 64] = numbers(0);
+/// The same, turned round in each eight.
+const SWAPPED: [u8; 64] = numbers(7);
+
+const fn numbers(turn: u8) -> [u8; 64] {
+    let (mut numbers, mut number) = ([0; 64], 0_u8);
+    while number < 64 {
+        numbers[number as usize] = number ^ turn;
+        number += 1;
+    }
+    numbers
+}
 
 pub(super) fn is_here() -> bool {
     super::avx2::is_here()
@@ -100,18 +116,7 @@ pub(super) fn places(words: &[u64], first: u32, places: &mut Vec<u32>) {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
 fn places_compiled(words: &[u64], first: u32, places: &mut Vec<u32>) {
-    const ALL: [u8; 64] = {
-        let mut all = [0; 64];
-        let mut at = 0;
-        while at < 64 {
-            #[expect(clippy::cast_possible_truncation, reason = "below 64")]
-            let number = at as u8;
-            all[at] = number;
-            at += 1;
-        }
-        all
-    };
-    let all = load(&ALL);
+    let all = load(&NUMBERS);
     for (start, &word) in (first..).step_by(64).zip(words) {
         let count = word.count_ones() as usize;
         places.reserve(64);
@@ -315,6 +320,67 @@ fn store_half(words: __m256i, room: &mut [u32; 8]) {
 fn load_half(words: &[u32; 8]) -> __m256i {
     // SAFETY: reads the 32 bytes of `words`; no alignment is asked for.
     unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
+}
+
+/// [`super::pairs::lacking`] for the 64 bytes of `text` behind the first four.
+#[inline(always)]
+pub(super) fn lacking(filter: &Filter, text: &[u8], places: u64) -> u64 {
+    let text = text.first_chunk().expect("64 bytes and four on either side");
+    // SAFETY: only a `Level` for which `is_here` was true calls it.
+    unsafe { lacking_compiled(filter, text, places) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi2,bmi2,popcnt")]
+fn lacking_compiled(filter: &Filter, text: &[u8; 72], places: u64) -> u64 {
+    let word = |value: i64| _mm512_set1_epi64(value);
+    let swap = load(&SWAPPED);
+    let mut packed = _mm512_maskz_compress_epi8(places, load(&NUMBERS));
+    let mut lacking = 0;
+    for eight in 0..places.count_ones().div_ceil(8) {
+        let at = _mm512_cvtepu8_epi64(_mm512_castsi512_si128(packed));
+        packed = _mm512_alignr_epi64::<1>(packed, packed);
+        // SAFETY: each place is below 64, and eight bytes from there lie in the 72 of `text`.
+        let around = unsafe { _mm512_i64gather_epi64::<1>(at, text.as_ptr().cast()) };
+        let around = _mm512_shuffle_epi8(around, swap);
+        let before = _mm512_srli_epi64::<32>(around);
+        let after = _mm512_and_si512(around, word(0xFFFF_FFFF));
+
+        let below = |mask: i64, bound: i64| {
+            _mm512_cmplt_epu64_mask(_mm512_and_si512(before, word(mask)), word(bound))
+        };
+        let (no_two, no_three) = (below(0xFF00, 0xC000), below(0xFF_0000, 0xE0_0000));
+        let left =
+            _mm512_mask_mov_epi64(_mm512_and_si512(before, word(0xFF_FFFF)), no_three, before);
+        let left = _mm512_mask_mov_epi64(_mm512_and_si512(before, word(0xFFFF)), no_two, left);
+        let two = _mm512_cmplt_epu64_mask(after, word(0xE000_0000));
+        let three = _mm512_cmplt_epu64_mask(after, word(0xF000_0000));
+        let right = _mm512_mask_mov_epi64(after, three, _mm512_srli_epi64::<8>(after));
+        let right = _mm512_mask_mov_epi64(right, two, _mm512_srli_epi64::<16>(after));
+
+        let pair = _mm512_or_si512(_mm512_slli_epi64::<32>(left), right);
+        let hash = _mm512_mullo_epi64(pair, word(FACTOR.cast_signed()));
+        let hash = _mm512_srli_epi64::<SHIFT>(hash);
+        let last = _mm512_and_si512(before, word(0xFF));
+        let part = _mm512_or_si512(_mm512_slli_epi64::<8>(last), _mm512_srli_epi64::<24>(after));
+        // SAFETY: a hash has as many bits as there are pairs, and a part 16, as there are parts.
+        let (pairs, parts) = unsafe {
+            (
+                _mm512_i64gather_epi64::<8>(
+                    _mm512_srli_epi64::<6>(hash),
+                    filter.pairs.as_ptr().cast(),
+                ),
+                _mm512_i64gather_epi64::<8>(
+                    _mm512_srli_epi64::<6>(part),
+                    filter.parts.as_ptr().cast(),
+                ),
+            )
+        };
+        let bit = |number| _mm512_sllv_epi64(word(1), _mm512_and_si512(number, word(63)));
+        let has =
+            _mm512_test_epi64_mask(pairs, bit(hash)) | _mm512_test_epi64_mask(parts, bit(part));
+        lacking |= u64::from(!has) << (8 * eight);
+    }
+    _pdep_u64(lacking, places)
 }
 
 #[inline(always)]

@@ -11,6 +11,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub(crate) mod pairs;
 mod portable;
 pub(crate) mod turn;
 
@@ -137,6 +138,25 @@ impl Level {
             #[cfg(target_arch = "x86_64")]
             Set::Avx512 => avx512::leads(bytes, leads),
             _ => [0; N],
+        }
+    }
+
+    /// Which of `places`, bits for the 64 bytes of `text` from `first` on at which two characters beyond
+    /// ASCII meet, have a pair there that `filter` lacks.
+    #[inline(always)]
+    pub(crate) fn lacking(
+        self,
+        filter: &pairs::Filter,
+        text: &[u8],
+        first: usize,
+        places: u64,
+    ) -> u64 {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 if first >= 4 && text.len() >= first + 64 + 4 => {
+                avx512::lacking(filter, &text[first - 4..][..72], places)
+            }
+            _ => pairs::lacking(filter, text, first, places),
         }
     }
 

@@ -109,6 +109,7 @@ pub(super) fn unpack(words: &[u64], out: &mut [u32]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pairs::{self, Filter};
     use super::super::turn::{Key, Keys, Line, MORE, NO_IDS, NONE, Slot, TURN, pack, unpack};
     use super::super::{Leads, Level, PLANES};
 
@@ -275,5 +276,37 @@ mod tests {
                 assert!(!hit || word == slot.ids);
             }
         }
+    }
+
+    #[test]
+    fn every_level_finds_the_same_pairs_lacking() {
+        let mut filter = Filter::new();
+        let bytes = noise(64 * 1024);
+        let (numbers, _) = bytes.as_chunks::<8>();
+        for number in numbers {
+            filter.add_pair(u64::from_le_bytes(*number) >> 40, u64::from_be_bytes(*number) >> 40);
+            filter.add_part(number[0] | 0x80, number[1] | 0xC0);
+        }
+        let characters = noise(400).into_iter().map(|byte| match byte % 4 {
+            0 => char::from(0xA0 | byte),
+            1 => char::from_u32(0x4E00 + u32::from(byte) * 7).expect("a letter"),
+            2 => char::from_u32(0x1_F600 + u32::from(byte)).expect("a symbol"),
+            _ => char::from(byte & 0x7F),
+        });
+        let text: String = characters.collect();
+        let text = text.as_bytes();
+        let (mut seen, mut lacked) = (0, 0);
+        for first in (0..text.len() - 64).step_by(13) {
+            let meets = |at: &usize| at > &0 && text[*at] >= 0xC0 && text[*at - 1] >= 0x80;
+            let places =
+                (first..first + 64).filter(meets).fold(0, |bits, at| bits | 1 << (at - first));
+            let expected = pairs::lacking(&filter, text, first, places);
+            for level in Level::all() {
+                assert_eq!(level.lacking(&filter, text, first, places), expected, "{level:?}");
+            }
+            seen += places.count_ones();
+            lacked += expected.count_ones();
+        }
+        assert!(lacked > 100 && seen - lacked > 20, "{lacked} of {seen}");
     }
 }
