@@ -9,12 +9,15 @@ pub(super) const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 /// How far down these are.
 pub(super) const SHIFT: u32 = 64 - BITS;
 
+const PAIRS: usize = 1 << (BITS - 6);
+const PARTS: usize = 1 << 10;
+
 /// Pairs of characters, and of the bytes at which they meet.
 #[derive(Debug)]
 pub(crate) struct Filter {
-    pub(super) pairs: Box<[u64; 1 << (BITS - 6)]>,
+    pub(super) pairs: Box<[u64; PAIRS]>,
     /// Bit `last byte << 8 | first byte` of characters that a token has in part.
-    pub(super) parts: Box<[u64; 1 << 10]>,
+    pub(super) parts: Box<[u64; PARTS]>,
 }
 
 fn pair_bit(left: u64, right: u64) -> (usize, u64) {
@@ -52,7 +55,11 @@ fn first_of(bytes: u32) -> u64 {
 
 impl Filter {
     pub(crate) fn new() -> Self {
-        Self { pairs: Box::new([0; 1 << (BITS - 6)]), parts: Box::new([0; 1 << 10]) }
+        let made = "as many as were asked for";
+        Self {
+            pairs: vec![0; PAIRS].try_into().expect(made),
+            parts: vec![0; PARTS].try_into().expect(made),
+        }
     }
 
     /// Some token has these two characters, their bytes as one number, side by side.

@@ -1,0 +1,270 @@
+//! The passes over a turn of pieces, eight at a time, and pairs of characters.
+
+#![expect(unsafe_code, reason = "gathers: english is encoded 1.4 times as fast as one by one")]
+
+use std::arch::x86_64::{
+    __m256i, __m512i, _mm_add_epi16, _mm_maskz_compress_epi16, _mm_set1_epi16, _mm_setr_epi16,
+    _mm_storeu_si128, _mm256_alignr_epi32, _mm256_and_si256, _mm256_cmpgt_epu32_mask,
+    _mm256_set1_epi32, _mm256_sub_epi32, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_and_si512,
+    _mm512_andnot_si512, _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmpge_epu64_mask,
+    _mm512_cmplt_epu64_mask, _mm512_cmpneq_epi32_mask, _mm512_cvtepi64_epi32, _mm512_cvtepu8_epi64,
+    _mm512_cvtepu32_epi64, _mm512_i64gather_epi64, _mm512_mask_and_epi64, _mm512_mask_loadu_epi64,
+    _mm512_mask_srli_epi64, _mm512_maskz_compress_epi8, _mm512_maskz_compress_epi32,
+    _mm512_max_epu64, _mm512_movepi64_mask, _mm512_mul_epu32, _mm512_mullo_epi64,
+    _mm512_multishift_epi64_epi8, _mm512_or_si512, _mm512_permutexvar_epi64, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8,
+    _mm512_slli_epi64, _mm512_sllv_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi64,
+    _mm512_test_epi64_mask, _mm512_xor_si512, _pdep_u64,
+};
+
+use super::super::pairs::{FACTOR, Filter, SHIFT};
+use super::super::turn::{FACTORS, FIELD, KEY_MOST, Keys, Line, NO_IDS, NONE, TURN};
+use super::{NUMBERS, SWAPPED, load, load_half, prefetch, store, store_half};
+
+/// Keys of as many eights of pieces as have 16 bytes of text from the start of each; returns how many
+/// pieces these are.
+pub(in super::super) fn keys(
+    text: &[u8],
+    start: u32,
+    ends: &[u32],
+    lines: &[Line],
+    keys: &mut Keys,
+) -> usize {
+    // SAFETY: only a `Level` for which `is_here` was true calls it.
+    unsafe { keys_compiled(text, start, ends, lines, keys) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn keys_compiled(text: &[u8], start: u32, ends: &[u32], lines: &[Line], keys: &mut Keys) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "15")]
+    const MOST: i32 = KEY_MOST as i32;
+    let Some(last) = text.len().checked_sub(16) else { return 0 };
+    let last = _mm256_set1_epi32(u32::try_from(last).unwrap_or(u32::MAX).cast_signed());
+    #[expect(clippy::cast_possible_truncation, reason = "a power of two of at most 32 bits")]
+    let mask = _mm256_set1_epi32((lines.len() as u32).wrapping_sub(1).cast_signed());
+    let mut before = start;
+    for (eight, ends) in ends.as_chunks::<8>().0.iter().enumerate() {
+        let end = load_half(ends);
+        let start = _mm256_alignr_epi32::<7>(end, _mm256_set1_epi32(before.cast_signed()));
+        if _mm256_cmpgt_epu32_mask(start, last) != 0 {
+            return 8 * eight;
+        }
+        before = ends[7];
+        let at = _mm512_cvtepu32_epi64(start);
+        // SAFETY: each start is at least 16 bytes before the end of `text`, as was just asked.
+        let (low, high) = unsafe {
+            let text = text.as_ptr();
+            (
+                _mm512_i64gather_epi64::<1>(at, text.cast()),
+                _mm512_i64gather_epi64::<1>(at, text.add(8).cast()),
+            )
+        };
+        let len = _mm256_sub_epi32(end, start);
+        let long = _mm256_cmpgt_epu32_mask(len, _mm256_set1_epi32(MOST));
+        let (low, high) = trimmed(low, high, len);
+        let line = _mm256_and_si256(line_of(low, high), mask);
+        keys.long[eight / 8] |= u64::from(long) << (8 * (eight % 8));
+        store(low, keys.low[8 * eight..].first_chunk_mut().expect("a turn is whole eights"));
+        store(high, keys.high[8 * eight..].first_chunk_mut().expect("a turn is whole eights"));
+        let room = keys.line[8 * eight..].first_chunk_mut().expect("a turn is whole eights");
+        store_half(line, room);
+        for &line in &*room {
+            prefetch(&lines[line as usize]);
+        }
+    }
+    ends.len() & !7
+}
+
+/// The pieces of `len` bytes that begin with `low` and `high`, as keys.
+#[target_feature(enable = "avx512f,avx512vl")]
+#[inline]
+fn trimmed(low: __m512i, high: __m512i, len: __m256i) -> (__m512i, __m512i) {
+    let (ones, word) = (_mm512_set1_epi64(-1), _mm512_set1_epi64(64));
+    let bits = _mm512_slli_epi64::<3>(_mm512_cvtepu32_epi64(len));
+    let bits_high = _mm512_sub_epi64(_mm512_max_epu64(bits, word), word);
+    let low = _mm512_andnot_si512(_mm512_sllv_epi64(ones, bits), low);
+    let high = _mm512_andnot_si512(_mm512_sllv_epi64(ones, bits_high), high);
+    // The length goes to the highest byte.
+    (low, _mm512_or_si512(high, _mm512_slli_epi64::<53>(bits)))
+}
+
+/// [`Key::line`](super::super::turn::Key::line) before it is masked.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn line_of(low: __m512i, high: __m512i) -> __m256i {
+    let halves = [low, _mm512_srli_epi64::<32>(low), high, _mm512_srli_epi64::<32>(high)];
+    let mut sum = _mm512_setzero_si512();
+    for (half, factor) in halves.into_iter().zip(FACTORS) {
+        sum = _mm512_add_epi64(sum, _mm512_mul_epu32(half, _mm512_set1_epi64(i64::from(factor))));
+    }
+    _mm512_cvtepi64_epi32(_mm512_xor_si512(sum, _mm512_srli_epi64::<32>(sum)))
+}
+
+pub(in super::super) fn probe(
+    lines: &[Line],
+    keys: &Keys,
+    count: usize,
+    words: &mut [u64; TURN],
+    missed: &mut [u16; TURN],
+) -> usize {
+    // SAFETY: only a `Level` for which `is_here` was true calls it.
+    unsafe { probe_compiled(lines, keys, count, words, missed) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,popcnt")]
+fn probe_compiled(
+    lines: &[Line],
+    keys: &Keys,
+    count: usize,
+    words: &mut [u64; TURN],
+    missed: &mut [u16; TURN],
+) -> usize {
+    const EIGHTS: &str = "a turn is whole eights";
+    #[expect(clippy::cast_possible_truncation, reason = "a power of two of at most 32 bits")]
+    let mask = _mm256_set1_epi32((lines.len() as u32).wrapping_sub(1).cast_signed());
+    let mut numbers = _mm_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7);
+    let mut misses = 0;
+    for first in (0..count).step_by(8) {
+        let line = load_half(keys.line[first..].first_chunk().expect(EIGHTS));
+        let line = _mm512_cvtepu32_epi64(_mm256_and_si256(line, mask));
+        let at = _mm512_slli_epi64::<3>(line);
+        // SAFETY: with the mask each line is one of `lines`, which has 8 words: the key, the ids of
+        // the first slot, and so on.
+        let (low, high, ids) = unsafe {
+            let lines: *const i64 = lines.as_ptr().cast();
+            (
+                _mm512_i64gather_epi64::<8>(at, lines),
+                _mm512_i64gather_epi64::<8>(at, lines.add(1)),
+                _mm512_i64gather_epi64::<8>(at, lines.add(2)),
+            )
+        };
+        let same_low = _mm512_cmpeq_epi64_mask(
+            low,
+            load::<u64, 8>(keys.low[first..].first_chunk().expect(EIGHTS)),
+        );
+        let same_high = _mm512_cmpeq_epi64_mask(
+            high,
+            load::<u64, 8>(keys.high[first..].first_chunk().expect(EIGHTS)),
+        );
+        let here = 0xFF_u8 >> (8 - (count - first).min(8));
+        let miss = !(same_low & same_high & !_mm512_movepi64_mask(ids)) & here;
+        store(ids, words[first..].first_chunk_mut().expect(EIGHTS));
+        let packed = _mm_maskz_compress_epi16(miss, numbers);
+        numbers = _mm_add_epi16(numbers, _mm_set1_epi16(8));
+        // At most as many were missed before as pieces were seen.
+        let room: &mut [u16; 8] = missed[misses..].first_chunk_mut().expect(EIGHTS);
+        // SAFETY: writes the 16 bytes of `room`; no alignment is asked for.
+        unsafe { _mm_storeu_si128(room.as_mut_ptr().cast(), packed) };
+        misses += miss.count_ones() as usize;
+    }
+    misses
+}
+
+pub(in super::super) fn unpack(words: &[u64], out: &mut [u32]) -> usize {
+    // SAFETY: only a `Level` for which `is_here` was true calls it.
+    unsafe { unpack_compiled(words, out) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,popcnt")]
+fn unpack_compiled(words: &[u64], out: &mut [u32]) -> usize {
+    /// The bits of a word that each byte of its four ids begins at, for fields of 21 bits.
+    const PLACES: [i64; 2] = [0x2D25_1D15_1810_0800, 0x0000_0000_023A_322A];
+    /// Of the fourth nothing is used.
+    const USED: u16 = 0x7777;
+    const { assert!(FIELD == 21) };
+    let [two, one] = PLACES;
+    let places = _mm512_setr_epi64(two, one, two, one, two, one, two, one);
+    let none = _mm512_set1_epi32(NONE.cast_signed());
+    let halves =
+        [_mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3), _mm512_setr_epi64(4, 4, 5, 5, 6, 6, 7, 7)];
+    let mut count = 0;
+    for eight in words.chunks(8) {
+        let here = 0xFF_u8 >> (8 - eight.len());
+        let absent = _mm512_set1_epi64(NO_IDS.cast_signed());
+        // SAFETY: only the words of `eight` are read.
+        let eight = unsafe { _mm512_mask_loadu_epi64(absent, here, eight.as_ptr().cast()) };
+        for half in halves {
+            let four = _mm512_permutexvar_epi64(half, eight);
+            let ids = _mm512_and_si512(_mm512_multishift_epi64_epi8(places, four), none);
+            let used = _mm512_cmpneq_epi32_mask(ids, none) & USED;
+            let packed = _mm512_maskz_compress_epi32(used, ids);
+            let room: &mut [u32; 16] = out[count..].first_chunk_mut().expect("room for each id");
+            // SAFETY: writes the 64 bytes of `room`; no alignment is asked for.
+            unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), packed) };
+            count += used.count_ones() as usize;
+        }
+    }
+    count
+}
+
+/// [`super::super::pairs::lacking`] for the 64 bytes of `text` behind the first four.
+#[inline(always)]
+pub(in super::super) fn lacking(filter: &Filter, text: &[u8], places: u64) -> u64 {
+    let text = text.first_chunk().expect("64 bytes and four on either side");
+    // SAFETY: only a `Level` for which `is_here` was true calls it.
+    unsafe { lacking_compiled(filter, text, places) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi2,bmi2,popcnt")]
+fn lacking_compiled(filter: &Filter, text: &[u8; 72], places: u64) -> u64 {
+    let word = |value: i64| _mm512_set1_epi64(value);
+    let swap = load(&SWAPPED);
+    let mut packed = _mm512_maskz_compress_epi8(places, load(&NUMBERS));
+    let mut lacking = 0;
+    for eight in 0..places.count_ones().div_ceil(8) {
+        let at = _mm512_cvtepu8_epi64(_mm512_castsi512_si128(packed));
+        packed = _mm512_alignr_epi64::<1>(packed, packed);
+        // SAFETY: each place is below 64, and eight bytes from there lie in the 72 of `text`.
+        let around = unsafe { _mm512_i64gather_epi64::<1>(at, text.as_ptr().cast()) };
+        let around = _mm512_shuffle_epi8(around, swap);
+        let before = _mm512_srli_epi64::<32>(around);
+        let after = _mm512_and_si512(around, word(0xFFFF_FFFF));
+
+        let (left, right) = (last_of(before), first_of(after));
+        let pair = _mm512_or_si512(_mm512_slli_epi64::<32>(left), right);
+        let hash = _mm512_mullo_epi64(pair, word(FACTOR.cast_signed()));
+        let hash = _mm512_srli_epi64::<SHIFT>(hash);
+        let last = _mm512_and_si512(before, word(0xFF));
+        let part = _mm512_or_si512(_mm512_slli_epi64::<8>(last), _mm512_srli_epi64::<24>(after));
+        // SAFETY: a hash has as many bits as there are pairs, and a part 16, as there are parts.
+        let (pairs, parts) = unsafe {
+            (
+                _mm512_i64gather_epi64::<8>(
+                    _mm512_srli_epi64::<6>(hash),
+                    filter.pairs.as_ptr().cast(),
+                ),
+                _mm512_i64gather_epi64::<8>(
+                    _mm512_srli_epi64::<6>(part),
+                    filter.parts.as_ptr().cast(),
+                ),
+            )
+        };
+        let bit = |number| _mm512_sllv_epi64(word(1), _mm512_and_si512(number, word(63)));
+        let has =
+            _mm512_test_epi64_mask(pairs, bit(hash)) | _mm512_test_epi64_mask(parts, bit(part));
+        lacking |= u64::from(!has) << (8 * eight);
+    }
+    _pdep_u64(lacking, places)
+}
+
+/// The last character beyond ASCII of four bytes.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn last_of(bytes: __m512i) -> __m512i {
+    let word = |value: i64| _mm512_set1_epi64(value);
+    let second = _mm512_and_si512(bytes, word(0xFF00));
+    let third = _mm512_and_si512(bytes, word(0xFF_0000));
+    let is_two = _mm512_cmpge_epu64_mask(second, word(0xC000));
+    let is_three = _mm512_cmpge_epu64_mask(third, word(0xE0_0000));
+    let last = _mm512_mask_and_epi64(bytes, is_three, bytes, word(0xFF_FFFF));
+    _mm512_mask_and_epi64(last, is_two, bytes, word(0xFFFF))
+}
+
+/// The first character beyond ASCII of four bytes.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn first_of(bytes: __m512i) -> __m512i {
+    let below = |bound: i64| _mm512_cmplt_epu64_mask(bytes, _mm512_set1_epi64(bound));
+    let first = _mm512_mask_srli_epi64::<8>(bytes, below(0xF000_0000), bytes);
+    _mm512_mask_srli_epi64::<16>(first, below(0xE000_0000), bytes)
+}
