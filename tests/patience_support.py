@@ -1,8 +1,8 @@
 """Time in tests, said so that neither a slow, a fast nor a busy machine changes the verdict.
 
 Whether a call lets other threads run is no matter of how many turns they get, which depends on the
-machine, but of the longest pause: while a call holds the interpreter, nobody else has a turn, so the
-pause is as long as the call. Whether a signal is noticed at once is measured by what the same
+machine, but of the longest pause: while a call holds the interpreter, nobody else has a turn, so
+the pause is as long as the call. Whether a signal is noticed at once is measured by what the same
 machine needs at the same moment to start a Python.
 """
 
@@ -12,6 +12,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 LONG = 0.3
 """Seconds that a call must take before its pauses say anything."""
@@ -27,7 +28,7 @@ def assert_lets_others_run(
     measure = longest_pause_in_a_loop if in_a_loop else longest_pause
     seen: list[tuple[float, float]] = []
     while len(seen) < 8:
-        pause, seconds = measure(lambda: call(text))
+        pause, seconds = measure(partial(call, text))
         if seconds < LONG:
             assert len(text) < 1 << 30, "it is too fast to be measured"
             text += text
