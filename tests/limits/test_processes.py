@@ -181,8 +181,10 @@ def test_tokenizers_go_to_other_processes(method):
 # --- Ctrl-C -----------------------------------------------------------------------------------
 
 INTERRUPTED = """
-import signal, sys, time
+import os, signal, sys, time
 import bytepair
+def word(size):
+    return os.urandom(size // 2).hex().translate(str.maketrans("0123456789", "ghijklmnop"))
 # Children of what a shell started in the background are deaf to Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 print("ready", flush=True)
@@ -241,6 +243,26 @@ WORK = {
     print("start", flush=True)
     while True:
         encoding.encode_batch(texts, threads=2)
+    """,
+    "encoding one word": """
+    encoding, text = bytepair.get_encoding("cl100k_base"), word(60_000_000)
+    print("start", flush=True)
+    while True:
+        encoding.encode_numpy(text)
+    """,
+    "counting words on many threads": """
+    encoding = bytepair.get_encoding("o200k_base")
+    words = [word(40_000_000)] * 3
+    print("start", flush=True)
+    while True:
+        encoding.count_batch(words, threads=3)
+    """,
+    "encoding bytes of no text": """
+    encoding = bytepair.get_encoding("gpt2")
+    data = os.urandom(60_000_000).translate(bytes(128 + n % 60 for n in range(256)))
+    print("start", flush=True)
+    while True:
+        encoding.count(data)
     """,
     "decoding": """
     encoding = bytepair.get_encoding("gpt2")

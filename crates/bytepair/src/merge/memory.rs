@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::Model;
 use super::cache::{IDS_MOST, NO_KEY, PieceCache, key};
 use super::heap::Heap;
+use super::join;
 use crate::error::Result;
 use crate::sink::Sink;
 
@@ -34,7 +35,9 @@ struct Size {
     words: u32,
 }
 
-const SMALL: Size = Size { lines: 14, words: 16 };
+/// Miri writes each word of it for itself.
+const SMALL: Size =
+    if cfg!(miri) { Size { lines: 6, words: 9 } } else { Size { lines: 14, words: 16 } };
 const LARGE: Size = Size { lines: 18, words: 20 };
 
 impl Size {
@@ -136,6 +139,13 @@ impl Memory {
                 if let Some(ids) = self.cache.first(line, key) {
                     out[count..count + 4].copy_from_slice(ids);
                     count += ids[IDS_MOST] as usize;
+                } else if end - start >= join::LONG {
+                    sink.take(&out[..count]);
+                    count = 0;
+                    self.ids.clear();
+                    let left = || sink.is_left();
+                    model.merge_until(&text[start..end], &mut self.heap, &mut self.ids, &left)?;
+                    sink.take(&self.ids);
                 } else {
                     let ids = self.find(model, &text[start..end], key)?;
                     if count + ids.len() <= ROOM - SLACK {
