@@ -105,7 +105,9 @@ def odd_tokenizers(draw: st.DrawFn) -> Tokenizer:
 
 @given(
     tokenizer=odd_tokenizers(),
-    text=st.lists(st.sampled_from(["a", "b", "c", "\u00e9", "<s>", "ab"]), max_size=24).map("".join),
+    text=st.lists(st.sampled_from(["a", "b", "c", "\u00e9", "<s>", "ab"]), max_size=24).map(
+        "".join
+    ),
     most=st.integers(0, 14),
 )
 def test_cuts_of_odd_tokenizers(tokenizer, text, most):

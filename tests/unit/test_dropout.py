@@ -60,7 +60,10 @@ def test_rate_0_is_exact_and_rate_1_is_bytes(text, seed):
 
 
 @given(
-    texts=st.lists(st.text(max_size=20), max_size=6), rate=RATE, seed=SEED, threads=st.integers(1, 4)
+    texts=st.lists(st.text(max_size=20), max_size=6),
+    rate=RATE,
+    seed=SEED,
+    threads=st.integers(1, 4),
 )
 def test_each_text_of_a_batch_has_its_own_seed(texts, rate, seed, threads):
     expected = [
