@@ -140,3 +140,50 @@ class Column:
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         self.kept.append(self)
         return capsule(self.schema), capsule(self.array)
+
+
+class Chunks:
+    """A stream of columns of one kind. `code` is what its callbacks return; without `typed` it
+    gives no schema and says nothing of it.
+    """
+
+    def __init__(self, columns: list[Column], *, code: int = 0, typed: bool = True) -> None:
+        self.columns, self.code, self.typed = columns, code, typed
+        self.released: list[str] = []
+        self.rest = iter(columns)
+        self.stream = Stream()
+        callbacks = {
+            "get_schema": GetSchema(self._schema),
+            "get_next": GetNext(self._next),
+            "get_last_error": LastError(lambda _: None),
+            "release": ReleaseStream(lambda place: self._release(place)),
+        }
+        Column.kept += [self, callbacks]
+        for name, callback in callbacks.items():
+            setattr(self.stream, name, callback)
+
+    def _schema(self, _: object, place: object) -> int:
+        if self.typed and not self.code:
+            _move(self.columns[0].schema, place)
+        return self.code
+
+    def _next(self, _: object, place: object) -> int:
+        column = next(self.rest, None)
+        if column is None:
+            ctypes.memset(ctypes.addressof(place.contents), 0, ctypes.sizeof(Array))
+        else:
+            _move(column.array, place)
+        return 0
+
+    def _release(self, place: object) -> None:
+        self.released.append("stream")
+        ctypes.memset(ctypes.addressof(place.contents), 0, ctypes.sizeof(Stream))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return capsule(self.stream)
+
+
+def _move(source: ctypes.Structure, place: object) -> None:
+    size = ctypes.sizeof(source)
+    ctypes.memmove(ctypes.addressof(place.contents), ctypes.addressof(source), size)
+    ctypes.memset(ctypes.addressof(source), 0, size)

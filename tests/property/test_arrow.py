@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bytepair
-from arrow_support import Array, Column, Schema, capsule
+from arrow_support import Array, Chunks, Column, Schema, capsule
 
 GPT2 = bytepair.get_encoding("gpt2")
 KINDS = ["u", "U", "vu"]
@@ -174,18 +174,19 @@ def test_a_schema_without_a_format_and_other_odd_pairs():
     assert rows_of(Gives(pair)) == [[64]]
     with pytest.raises(ValueError, match="was used before"):
         rows_of(Gives(pair))
+    schema, array = Schema(), Array()
     for given_pair in (
         None,
         (),
         pair[:1],
         (pair[1], pair[0]),
         (None, None),
-        (capsule(Schema(), b"arrow_array"), capsule(Array(), b"arrow_schema")),
+        (capsule(schema, b"arrow_array"), capsule(array, b"arrow_schema")),
     ):
         with pytest.raises((TypeError, ValueError, IndexError)):
             rows_of(Gives(given_pair))
     with pytest.raises(ValueError, match="was used before"):
-        rows_of(Gives((capsule(Schema()), capsule(Array()))))
+        rows_of(Gives((capsule(schema), capsule(array))))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -200,3 +201,33 @@ def test_nulls_are_refused_with_their_place(kind, texts, data):
     with pytest.raises(TypeError, match=f"text {null} is null"):
         rows_of(column)
     assert released_once(column)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(chunks=st.lists(TEXTS, min_size=1, max_size=4), skip=st.integers(0, 2))
+def test_streams_of_chunks(kind, chunks, skip):
+    columns = [Column(texts, kind, skip) for texts in chunks]
+    stream = Chunks(columns)
+    assert rows_of(stream) == [GPT2.encode(text.decode()) for texts in chunks for text in texts]
+    assert stream.released == ["stream"]
+    assert sorted(columns[0].released) == ["array", "schema"]
+    assert all(column.released == ["array"] for column in columns[1:])
+
+
+def test_streams_that_fail():
+    with pytest.raises(ValueError, match="failed with code 5: no reason given"):
+        rows_of(Chunks([Column([b"a"], "u")], code=5))
+    with pytest.raises(ValueError, match="the Arrow schema has no format"):
+        rows_of(Chunks([Column([b"a"], "u")], typed=False))
+    columns = [Column([b"a"], "u"), Column([b"b", b"\xff"], "u"), Column([b"c"], "u")]
+    with pytest.raises(ValueError, match="text 2 is not UTF-8 at byte 0"):
+        rows_of(Chunks(columns))
+    assert [column.released for column in columns] == [["schema", "array"], ["array"], ["array"]]
+    columns = [Column([b"a"], "u"), Column([b"b"], "u"), Column([b"c"], "u")]
+    columns[1].array.length = -1
+    stream = Chunks(columns)
+    with pytest.raises(ValueError, match="has length -1 and offset 0"):
+        rows_of(stream)
+    # What it had not asked for stays with the producer.
+    assert [sorted(column.released) for column in columns] == [["array", "schema"], ["array"], []]
+    assert stream.released == ["stream"]
