@@ -19,13 +19,18 @@ LONG = 0.3
 
 
 def assert_lets_others_run(
-    call: Callable[[str], object], text: str, *, in_a_loop: bool = False
+    call: Callable[[str], object],
+    text: str,
+    *,
+    in_a_loop: bool = False,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> None:
     """Fail if others stand still while `call` works on `text`, which is repeated as needed.
 
-    The others are a Python thread, or tasks of the event loop that has `call` run in a thread.
+    The others are a Python thread that does `meanwhile` again and again, or tasks of the event loop
+    that has `call` run in a thread.
     """
-    measure = longest_pause_in_a_loop if in_a_loop else longest_pause
+    measure = longest_pause_in_a_loop if in_a_loop else partial(longest_pause, meanwhile=meanwhile)
     seen: list[tuple[float, float]] = []
     while len(seen) < 8:
         pause, seconds = measure(partial(call, text))
@@ -40,7 +45,9 @@ def assert_lets_others_run(
     raise AssertionError(f"others stood still: pauses and seconds of the calls are {seen}")
 
 
-def longest_pause(call: Callable[[], object]) -> tuple[float, float]:
+def longest_pause(
+    call: Callable[[], object], meanwhile: Callable[[], object] = lambda: None
+) -> tuple[float, float]:
     """The longest time in which this thread had no turn during a call, and what the call took."""
     span: list[float] = []
     failures: list[BaseException] = []
@@ -58,6 +65,7 @@ def longest_pause(call: Callable[[], object]) -> tuple[float, float]:
     thread.start()
     while thread.is_alive():
         time.sleep(0.001)
+        meanwhile()
         now = time.perf_counter()
         pause, last = max(pause, now - last), now
     thread.join()
