@@ -257,6 +257,12 @@ WORK = {
     while True:
         encoding.count_batch(words, threads=3)
     """,
+    "encoding one word from a stream": """
+    encoding, text = bytepair.get_encoding("o200k_base"), word(40_000_000)
+    print("start", flush=True)
+    while True:
+        list(encoding.encode_iterable([text]))
+    """,
     "encoding bytes of no text": """
     encoding = bytepair.get_encoding("gpt2")
     data = os.urandom(60_000_000).translate(bytes(128 + n % 60 for n in range(256)))

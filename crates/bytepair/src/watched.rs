@@ -108,6 +108,24 @@ impl<S: Sink> Sink for Beating<'_, '_, S> {
     }
 }
 
+/// A sink whose long pieces are given up when the watch says so, which is then an error. It takes all
+/// else, for what is left out would be lost.
+pub(crate) struct Left<'s, 'w, S> {
+    pub(crate) sink: &'s mut S,
+    pub(crate) pulse: Pulse<'w>,
+}
+
+impl<S: Sink> Sink for Left<'_, '_, S> {
+    #[inline]
+    fn take(&mut self, ids: &[u32]) {
+        self.sink.take(ids);
+    }
+
+    fn is_left(&self) -> bool {
+        self.pulse.stops()
+    }
+}
+
 /// A sink that is full when the watch says so.
 struct Watched<'s, 'w, S> {
     sink: &'s mut S,
