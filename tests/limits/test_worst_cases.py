@@ -20,6 +20,7 @@ pytestmark = pytest.mark.serial
 
 ENCODINGS = ["gpt2", "cl100k_base", "o200k_base"]
 STACK = 256 << 10
+TRIES = 6
 
 # Shape of the text -> a function from its size. Each has been the death of some tokenizer.
 SHAPES: dict[str, Callable[[int], str]] = {
@@ -74,10 +75,24 @@ def assert_linear(work: Callable[[int], object], size: int, most: float) -> None
     They do for a machine that is several times as slow; what is not linear takes minutes.
     """
     small, large = size // 4, size
-    few, many = (seconds(partial(work, n), tries=5) for n in (small, large))
-    assert many < most
-    # A heap that outgrows the caches of the machine makes it up to eight; the square would be 16.
-    assert many < 10 * few + 0.02, f"{few:.3f} s for {small}, {many:.3f} s for {large}"
+    for _ in range(TRIES):
+        few, many = (seconds(partial(work, n)) for n in (small, large))
+        # A heap that outgrows the caches of the machine makes it up to eight; the square is 16.
+        if many < min(most, 10 * few + 0.02):
+            return
+    raise AssertionError(f"{few:.3f} s for {small}, {many:.3f} s for {large}")
+
+
+def ratio(slow: Callable[[], object], fast: Callable[[], object], enough: float) -> float:
+    """How many times as long the one takes as the other: the least of some tries, each of which
+    measures both in turn, so that what disturbs one disturbs the other; of one that is `enough`.
+    """
+    least = float("inf")
+    for _ in range(TRIES):
+        least = min(least, seconds(slow) / seconds(fast))
+        if least <= enough:
+            break
+    return least
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -91,19 +106,22 @@ def test_encode(name, shape):
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_no_shape_takes_ten_times_as_long_as_prose(name, corpus_text):
-    """Bytes for bytes, on one thread; of few random letters, in a word without end, half more."""
+def test_no_shape_takes_many_times_as_long_as_prose(name, corpus_text):
+    """Byte for byte, on one thread. Ten times is the goal; prose gains more from large caches and
+    wide registers than the rest, so other machines get twice that, and random letters thrice.
+    """
     encoding = get_encoding(name)
     count = partial(encoding.count, allowed_special=(), threads=1)
     prose = corpus_text("english", 1_000_000)
-    each = seconds(lambda: count(prose)) / len(prose.encode())
     slow = {}
     for shape in (*SHAPES, "one word"):
         word = "".join(random.Random(5).choices(ascii_letters, k=1_000_000))
         text = SHAPES[shape](1_000_000) if shape in SHAPES else word
-        ratio = seconds(lambda text=text: count(text)) / len(text.encode()) / each
-        if ratio > (15 if shape.startswith("random") else 10):
-            slow[shape] = round(ratio, 1)
+        size = len(text.encode()) / len(prose.encode())
+        most = 30 if shape.startswith("random") else 20
+        times = ratio(partial(count, text), partial(count, prose), most * size) / size
+        if times > most:
+            slow[shape] = round(times, 1)
     assert not slow
 
 
@@ -178,8 +196,7 @@ def test_many_special_tokens():
     few = gpt2.with_special_tokens(names[:1])
     for text in ("plain words without any of them " * 30_000, "<|reserved_special_token_" * 40_000):
         assert many.encode(text) == few.encode(text)
-        slow, fast = (seconds(lambda t=text, e=e: e.count(t)) for e in (many, few))
-        assert slow < 3 * fast + 0.05
+        assert ratio(partial(many.count, text), partial(few.count, text), 4) <= 4
     assert_linear(lambda size: many.count("<|reserved_special_" * (size // 19)), 1_000_000, 15)
 
 
@@ -213,7 +230,7 @@ def test_a_batch_is_not_slower_than_the_loop():
         for _ in range(2_000):
             [encoding.encode(text) for text in texts]
 
-    assert seconds(batch) < 1.5 * seconds(loop)
+    assert ratio(batch, loop, 1.5) <= 1.5
 
 
 def test_stack_size_is_restored():
