@@ -68,6 +68,17 @@ def test_decode(benchmark, tokenizer, text):
     assert benchmark(tokenizer.decode, ids) == text
 
 
+def test_decode_30_ids(benchmark, tokenizer, text):
+    ids = tokenizer.encode(text)[:30]
+    assert text.startswith(benchmark(tokenizer.decode, ids).rstrip("\ufffd"))
+
+
+def test_a_step_of_a_stream(benchmark, tokenizer):
+    stream = tokenizer.stream_decoder()
+    [id, *_] = tokenizer.encode("hello")
+    assert benchmark(stream.feed, id) == tokenizer.decode([id])
+
+
 def test_train(benchmark, text):
     trained = benchmark(bytepair.train_bpe_from_text, text, 2000, [SEPARATOR])
     assert trained == reference.train_bpe_from_text(text, 2000, [SEPARATOR])

@@ -62,5 +62,5 @@ def ok(*arguments: object, stdin: bytes = b"") -> str:
 def spawn(*arguments: object, stdin: bytes = b"", **options: object) -> Done:
     """Run the real command."""
     words = [*COMMAND, *map(str, arguments)]
-    done = subprocess.run(words, input=stdin, capture_output=True, timeout=60, **options)
+    done = subprocess.run(words, input=stdin, capture_output=True, timeout=300, **options)
     return Done(done.returncode, done.stdout, done.stderr)

@@ -209,6 +209,8 @@ class Tokenizer:
         allowed_special: _Allowed = "all",
         disallowed_special: _Allowed = (),
         errors: str = "strict",
+        dropout: float | None = None,
+        seed: int | None = None,
     ) -> list[list[int]]: ...
     def encode_ragged(
         self,

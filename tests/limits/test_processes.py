@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import pytest
 
 from bytepair import Tokenizer, get_encoding, train
+from patience_support import soon
 from process_support import digest_of
 
 pytestmark = pytest.mark.serial
@@ -88,7 +89,7 @@ def test_an_iterator_used_by_two_threads_fails_cleanly_or_works():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(300)
     assert not any(thread.is_alive() for thread in threads)
     assert all(isinstance(error, RuntimeError) for error in errors)
 
@@ -106,7 +107,7 @@ def in_a_fork(work) -> None:
             code = 0
         finally:
             os._exit(code)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
@@ -180,8 +181,10 @@ def test_tokenizers_go_to_other_processes(method):
 # --- Ctrl-C -----------------------------------------------------------------------------------
 
 INTERRUPTED = """
-import signal, sys, time
+import os, signal, sys, time
 import bytepair
+def word(size):
+    return os.urandom(size // 2).hex().translate(str.maketrans("0123456789", "ghijklmnop"))
 # Children of what a shell started in the background are deaf to Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 print("ready", flush=True)
@@ -199,16 +202,19 @@ WORK = {
     words = ["".join(source.choices("abcdefghijklmnop", k=12)) for _ in range(400_000)]
     counts = bytepair.PieceCounts({word.encode(): 1 for word in words})
     print("start", flush=True)
-    bytepair.train(counts, 400_000, special_tokens=[])
+    while True:
+        bytepair.train(counts, 400_000, special_tokens=[])
     """,
     "counting texts": """
     text = "the cat in the hat and other words " * 30_000
     print("start", flush=True)
-    bytepair.count_pieces(text for _ in range(100_000))
+    while True:
+        bytepair.count_pieces(text for _ in range(100_000))
     """,
     "counting a file": """
     print("start", flush=True)
-    bytepair.count_pieces([sys.argv[1]] * 2_000)
+    while True:
+        bytepair.count_pieces([sys.argv[1]] * 2_000)
     """,
     "one long text": """
     text = "the cat in the hat and other words " * 3_000_000
@@ -221,28 +227,54 @@ WORK = {
     text = "the cat in the hat and other words " * 3_000_000
     encoding.encode("warm up")
     print("start", flush=True)
-    for _ in range(20):
+    while True:
         encoding.encode_numpy(text)
     """,
     "counting the tokens of a long text": """
     encoding = bytepair.get_encoding("o200k_base")
     text = "".join(f" word{n}" for n in range(6_000_000))
     print("start", flush=True)
-    for _ in range(20):
+    while True:
         encoding.count(text)
     """,
     "encoding a batch": """
     encoding = bytepair.get_encoding("gpt2")
     texts = ["the cat in the hat and other words " * 20_000] * 300
     print("start", flush=True)
-    for _ in range(20):
+    while True:
         encoding.encode_batch(texts, threads=2)
+    """,
+    "encoding one word": """
+    encoding, text = bytepair.get_encoding("cl100k_base"), word(60_000_000)
+    print("start", flush=True)
+    while True:
+        encoding.encode_numpy(text)
+    """,
+    "counting words on many threads": """
+    encoding = bytepair.get_encoding("o200k_base")
+    words = [word(40_000_000)] * 3
+    print("start", flush=True)
+    while True:
+        encoding.count_batch(words, threads=3)
+    """,
+    "encoding one word from a stream": """
+    encoding, text = bytepair.get_encoding("o200k_base"), word(40_000_000)
+    print("start", flush=True)
+    while True:
+        list(encoding.encode_iterable([text]))
+    """,
+    "encoding bytes of no text": """
+    encoding = bytepair.get_encoding("gpt2")
+    data = os.urandom(60_000_000).translate(bytes(128 + n % 60 for n in range(256)))
+    print("start", flush=True)
+    while True:
+        encoding.count(data)
     """,
     "decoding": """
     encoding = bytepair.get_encoding("gpt2")
     ids = encoding.encode("the cat in the hat ") * 5_000_000
     print("start", flush=True)
-    for _ in range(20):
+    while True:
         encoding.decode_bytes(ids)
     """,
 }
@@ -254,21 +286,22 @@ def test_ctrl_c_stops_within_a_second(work, tmp_path):
     path = tmp_path / "corpus.txt"
     path.write_text("the cat in the hat and other words\n" * 300_000, encoding="utf-8")
     code = INTERRUPTED.format(work=WORK[work].strip())
+    began = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True
     )
     try:
         assert process.stdout.readline() == "ready\n"
+        start_up = time.perf_counter() - began
         assert process.stdout.readline() == "start\n"
         time.sleep(0.7)
         assert process.poll() is None, "it was done too soon to be interrupted"
         start = time.perf_counter()
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=50)
+        output, _ = process.communicate(timeout=120)
         assert output == "interrupted\n"
         assert process.returncode == 7
-        # A second, and what it may become on a machine with other work.
-        assert time.perf_counter() - start < 10
+        assert time.perf_counter() - start < soon(start_up)
     finally:
         process.kill()
         process.wait()

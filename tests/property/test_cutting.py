@@ -64,7 +64,60 @@ def test_the_middle_goes(kind, text, most):
     if tokenizer.fits(text, most):
         assert kept == text
     else:
-        assert text[:start] == longest(tokenizer, text, (most + 1) // 2, "right")
+        assert (text[:start], text[end:]) == both_ends(tokenizer, text, most)
+
+
+def both_ends(tokenizer: Tokenizer, text: str, most: int) -> tuple[str, str]:
+    """The longest start for half of the limit, and the longest end that what it leaves allows."""
+    head = longest(tokenizer, text, (most + 1) // 2, "right")
+    tail = longest(tokenizer, text[len(head) :], most - tokenizer.count(head), "left")
+    while not tokenizer.fits(head + tail, most) or joins_special(tokenizer, head, tail):
+        tail = tail[1:]
+    return head, tail
+
+
+def joins_special(tokenizer: Tokenizer, head: str, tail: str) -> bool:
+    """Whether the joined text has a special token of which a part is in each."""
+    return any(
+        (head + tail).startswith(token, at)
+        for token in tokenizer.special_tokens
+        for at in range(max(0, len(head) - len(token) + 1), len(head))
+    )
+
+
+@st.composite
+def odd_tokenizers(draw: st.DrawFn) -> Tokenizer:
+    """Merges that no training makes, in any order: one more letter may mean fewer tokens."""
+    vocab = [bytes([byte]) for byte in range(256)]
+    pairs: list[tuple[bytes, bytes]] = []
+    made = [b"a", b"b", b"c", "\u00e9".encode()[:1], "\u00e9".encode()[1:]]
+    choice = st.integers(0, 40)
+    for left, right in draw(st.lists(st.tuples(choice, choice), max_size=12)):
+        pair = made[left % len(made)], made[right % len(made)]
+        if len(pair[0] + pair[1]) <= 8 and pair not in pairs:
+            pairs.append(pair)
+            made.append(pair[0] + pair[1])
+    vocab += [token for token in dict.fromkeys(made) if token not in vocab]
+    pairs = draw(st.permutations(pairs))
+    special = draw(st.sets(st.sampled_from(["<s>", "ab", "b", "ca<s>"]), max_size=3))
+    return Tokenizer(dict(enumerate(vocab)), pairs, sorted(special), pattern=None)
+
+
+@given(
+    tokenizer=odd_tokenizers(),
+    text=st.lists(st.sampled_from(["a", "b", "c", "\u00e9", "<s>", "ab"]), max_size=24).map(
+        "".join
+    ),
+    most=st.integers(0, 14),
+)
+def test_cuts_of_odd_tokenizers(tokenizer, text, most):
+    for side in ("right", "left"):
+        assert tokenizer.truncate(text, most, side=side) == longest(tokenizer, text, most, side)
+    _, _, (start, end) = tokenizer.truncate_with_span(text, most, side="middle")
+    if tokenizer.fits(text, most):
+        assert start == end
+    else:
+        assert (text[:start], text[end:]) == both_ends(tokenizer, text, most)
 
 
 @pytest.mark.parametrize("kind", TOKENIZERS)

@@ -10,7 +10,6 @@ import copy
 import multiprocessing
 import pickle
 import random
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -18,6 +17,7 @@ import pytest
 
 import bytepair
 from bytepair import Tokenizer, errors
+from patience_support import assert_lets_others_run
 
 GPT2 = bytepair.get_encoding("gpt2")
 CL100K = bytepair.get_encoding("cl100k_base")
@@ -26,24 +26,8 @@ SINGLE = {byte: bytes([byte]) for byte in range(256)}
 
 
 def test_case_8_counting_lets_other_threads_run():
-    steps = 0
-    done = threading.Event()
-
-    def tick() -> None:
-        nonlocal steps
-        while not done.is_set():
-            steps += 1
-            time.sleep(0.001)
-
-    thread = threading.Thread(target=tick)
-    thread.start()
-    before = steps
-    start = time.perf_counter()
-    while time.perf_counter() - start < 0.2:
-        assert CL100K.count("x" * 500_000) == 62_500
-    done.set()
-    thread.join()
-    assert steps > before
+    assert CL100K.count("x" * 500_000) == 62_500
+    assert_lets_others_run(CL100K.count, "".join(random.Random(8).choices("abcdef", k=500_000)))
 
 
 def test_case_20_and_21_thousands_of_special_tokens():
@@ -177,6 +161,7 @@ def test_pickles_of_bundled_encodings_are_small():
         assert pickle.loads(data).fingerprint == chat.fingerprint
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_case_113_batches_before_and_after_a_fork():
     if "fork" not in multiprocessing.get_all_start_methods():
         pytest.skip("no fork here")
@@ -216,14 +201,17 @@ def test_case_142_145_and_178_the_vocab_is_bytes():
 def test_case_173_and_174_counts_stop_at_a_limit():
     text = "word " * 200_000
     assert GPT2.count(text) == len(GPT2.encode_ordinary(text))
-    begin = time.process_time()
-    for _ in range(100):
-        assert GPT2.count(text, limit=10) == 11
-        assert not GPT2.fits(text, 10)
-    early = time.process_time() - begin
-    begin = time.process_time()
-    GPT2.count(text)
-    assert early < 100 * (time.process_time() - begin)
+    early, whole = [], []
+    for _ in range(5):
+        begin = time.process_time()
+        for _ in range(100):
+            assert GPT2.count(text, limit=10) == 11
+            assert not GPT2.fits(text, 10)
+        early.append(time.process_time() - begin)
+        begin = time.process_time()
+        GPT2.count(text, threads=1)
+        whole.append(time.process_time() - begin)
+    assert min(early) < 100 * min(whole)
     assert GPT2.count("a b c", limit=3) == 3
 
 

@@ -18,6 +18,7 @@ from bytepair.cli import meter
 from bytepair.cli.app import COMMANDS
 from bytepair.progress import Progress
 from cli_support import COMMAND, SAMPLE, cli, ok, spawn
+from patience_support import soon
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
 
@@ -135,7 +136,7 @@ def test_without_typer_or_rich(name):
     code = (
         f"import sys; sys.modules[{name!r}] = None\nfrom bytepair.cli import main; sys.exit(main())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, text=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=300, text=True)
     message = f'error: the command line needs {name}; pip install "bytepair[cli]" brings it\n'
     assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
 
@@ -143,7 +144,7 @@ def test_without_typer_or_rich(name):
 @pytest.mark.parametrize("module", ["bytepair", "bytepair.cli"])
 def test_runs_as_a_module(module):
     words = [sys.executable, "-m", module, "encode", "-e", "gpt2"]
-    done = subprocess.run(words, input=b"hello world", capture_output=True, timeout=60)
+    done = subprocess.run(words, input=b"hello world", capture_output=True, timeout=300)
     assert (done.returncode, done.stdout.split()) == (0, [b"31373", b"995"])
 
 
@@ -152,7 +153,7 @@ def test_start_up_imports_nothing_heavy():
         "import sys; from bytepair.cli import main; main(['--version'])\n"
         "print(*{name.split('.')[0] for name in sys.modules})"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, text=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=300, text=True)
     loaded = set(done.stdout.split())
     assert "typer" in loaded
     assert not loaded & {"numpy", "tiktoken", "tokenizers", "pydantic", "regex"}
@@ -162,11 +163,11 @@ def test_start_up_imports_nothing_heavy():
 def test_a_closed_pipe_is_silent():
     command = subprocess.list2cmdline(COMMAND)
     script = f"{command} encode -e gpt2 {SAMPLE} {SAMPLE} | head -c 10; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, timeout=60)
+    done = subprocess.run(["bash", "-c", script], capture_output=True, timeout=300)
     assert done.stderr == b""
     assert done.stdout[-2:] == b"0\n"
     done = subprocess.run(
-        ["bash", "-c", f"{command} inspect -e gpt2 | true"], capture_output=True, timeout=60
+        ["bash", "-c", f"{command} inspect -e gpt2 | true"], capture_output=True, timeout=300
     )
     assert (done.stdout, done.stderr) == (b"", b"")
 
@@ -176,17 +177,20 @@ def test_a_closed_pipe_is_silent():
 def test_a_full_disk_is_one_line(command):
     with Path("/dev/full").open("wb") as full:
         words = [*COMMAND, *map(str, command)]
-        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, timeout=60)
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, timeout=300)
     assert (done.returncode, done.stderr) == (1, b"error: no space left on device\n")
 
 
 def interrupt(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
     """Press Ctrl-C and measure how long the process takes to stop."""
     began = time.monotonic()
+    spawn("--version")
+    start_up = time.monotonic() - began
+    assert process.poll() is None, "it was done too soon to be interrupted"
+    began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
-    # A second is promised; a busy machine gets some more.
-    assert time.monotonic() - began < 3
+    out, err = process.communicate(timeout=120)
+    assert time.monotonic() - began < soon(start_up)
     return out, err
 
 
@@ -209,7 +213,7 @@ def test_ctrl_c_while_waiting_for_input(tmp_path):
 
 
 def wait_for(condition):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -217,16 +221,15 @@ def wait_for(condition):
 
 @POSIX
 def test_ctrl_c_while_training_leaves_nothing(tmp_path):
-    corpus = tmp_path / "corpus.txt"
     # Numbers make new pieces all the time, so that neither counting nor learning is soon done.
-    numbers = " ".join(f"{number * 7919:x}g" for number in range(400_000))
-    corpus.write_text(numbers * 12)
+    numbers = " ".join(f"{number * 7919:x}g" for number in range(1_500_000))
     results = tmp_path / "results"
     results.mkdir()
-    process = start("train", corpus, "-n", 500_000, "-o", results / "my.json", "--threads", 1)
-    # Long enough to be at work, not so long as to be done.
-    time.sleep(1.5)
-    assert process.poll() is None
+    process = start("train", "-", "-n", 3_000_000, "-o", results / "my.json", "--threads", 1)
+    # What it has read shows that it is at work.
+    process.stdin.write(numbers.encode())
+    process.stdin.close()
+    process.stdin = None
     out, err = interrupt(process)
     assert (process.returncode, out, err) == (130, b"", b"interrupted\n")
     assert list(results.iterdir()) == []

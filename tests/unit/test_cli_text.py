@@ -6,12 +6,13 @@ import json
 import os
 import random
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
 
 import bytepair
-from cli_support import SAMPLE, Done, cli, ok, spawn
+from cli_support import COMMAND, SAMPLE, Done, cli, ok, spawn
 
 GPT2 = bytepair.get_encoding("gpt2")
 O200K = bytepair.get_encoding("o200k_base")
@@ -318,3 +319,23 @@ def test_files_above_the_streaming_limit_count_the_same(tmp_path):
     path.write_bytes(text.encode())
     assert path.stat().st_size > 1 << 23
     assert int(ok("count", "-e", "gpt2", path).split()[0]) == GPT2.count(text, allowed_special=())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
+@pytest.mark.parametrize(
+    ("ids", "piped"), [(b"31373 995", b"hello world"), (b"31373 198", b"hello\n"), (b"", b"")]
+)
+def test_a_terminal_gets_a_line_end_after_text_that_has_none(ids, piped):
+    pty = pytest.importorskip("pty")
+    assert spawn("decode", "-e", "gpt2", stdin=ids).out == piped
+    ours, theirs = pty.openpty()
+    words = [*COMMAND, "decode", "-e", "gpt2"]
+    subprocess.run(words, input=ids, stdout=theirs, check=True, timeout=300)
+    os.write(theirs, b"$")
+    shown = piped if not piped or piped.endswith(b"\n") else piped + b"\n"
+    found = b""
+    while not found.endswith(b"$"):
+        found += os.read(ours, 4096)
+    assert found == shown.replace(b"\n", b"\r\n") + b"$"
+    os.close(theirs)
+    os.close(ours)

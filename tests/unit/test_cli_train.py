@@ -122,7 +122,7 @@ def test_a_pipe_by_name(corpus, tmp_path):
     out = tmp_path / "my.json"
     command = subprocess.list2cmdline(COMMAND)
     script = f"{command} train <(cat {corpus}) -n 264 -q -o {out}"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, timeout=60)
+    done = subprocess.run(["bash", "-c", script], capture_output=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, b"")
     assert Tokenizer.load(out) == bytepair.train(corpus, 264)
 
@@ -271,6 +271,6 @@ def test_the_old_file_hands_on_its_rights_and_links(corpus, tmp_path):
 def test_a_name_that_is_not_utf8(corpus, tmp_path):
     out = os.fsencode(tmp_path) + b"/\xff.json"
     words = [*COMMAND, "train", str(corpus), "-n", "264", "-o", out]
-    done = subprocess.run(words, capture_output=True, timeout=60)
+    done = subprocess.run(words, capture_output=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, b"")
     assert Path(os.fsdecode(out)).exists()

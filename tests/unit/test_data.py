@@ -185,15 +185,59 @@ def test_a_dataset_resumes(stand_in):
         assert before + list(other) == whole
 
 
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch", reason="torch is not installed here")
+
+
 @pytest.mark.serial
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
-def test_a_loader_with_four_workers(method):
-    torch = pytest.importorskip("torch", reason="torch is not installed here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:This DataLoader will create 4 worker:UserWarning")
+def test_a_loader_with_four_workers(torch, method):
+    GPT2.encode_batch(DOCUMENTS * 500, threads=4)  # threads were at work before the fork
     loader = torch.utils.data.DataLoader(
-        data.PackedDataset(rows()), batch_size=None, num_workers=4, multiprocessing_context=method
+        data.PackedDataset(rows()),
+        batch_size=None,
+        num_workers=4,
+        multiprocessing_context=method,
+        persistent_workers=True,
     )
-    found = sorted(row.tolist() for row in loader)
-    assert found == sorted(row for worker in range(4) for row in rows().sharded(worker, 4))
+    expected = sorted(row for worker in range(4) for row in rows().sharded(worker, 4))
+    for _ in range(2):  # epochs
+        found = list(loader)
+        assert all(row.dtype == torch.int64 for row in found)
+        assert sorted(row.tolist() for row in found) == expected
+
+
+@pytest.mark.serial
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:This DataLoader will create 4 worker:UserWarning")
+def test_a_loader_makes_batches_of_rows(torch):
+    dataset = data.PackedDataset(rows(rank=1, world_size=2))
+    loader = torch.utils.data.DataLoader(dataset, batch_size=3, num_workers=4, drop_last=True)
+    shares = [list(rows(rank=1, world_size=2).sharded(worker, 4)) for worker in range(4)]
+    expected = [
+        share[at : at + 3] for share in shares for at in range(0, len(share) - len(share) % 3, 3)
+    ]
+    found = list(loader)
+    assert {tuple(batch.shape) for batch in found} == {(3, 16)}
+    assert sorted(batch.tolist() for batch in found) == sorted(expected)
+
+
+def test_a_loader_without_workers_resumes(torch):
+    dataset = data.PackedDataset(rows())
+    whole = [row.tolist() for row in torch.utils.data.DataLoader(rows_dataset(), batch_size=None)]
+    loader = torch.utils.data.DataLoader(dataset, batch_size=None)
+    before = [row.tolist() for row in islice(loader, 7)]
+    other = rows_dataset()
+    other.load_state_dict(json.loads(json.dumps(dataset.state_dict())))
+    after = [row.tolist() for row in torch.utils.data.DataLoader(other, batch_size=None)]
+    assert before + after == whole
+
+
+def rows_dataset():
+    return data.PackedDataset(rows())
 
 
 def test_without_torch_the_error_says_so(monkeypatch):

@@ -59,6 +59,31 @@ def test_rate_0_is_exact_and_rate_1_is_bytes(text, seed):
     assert GPT2.encode(text, dropout=1, seed=seed, allowed_special=()) == single
 
 
+@given(
+    texts=st.lists(st.text(max_size=20), max_size=6),
+    rate=RATE,
+    seed=SEED,
+    threads=st.integers(1, 4),
+)
+def test_each_text_of_a_batch_has_its_own_seed(texts, rate, seed, threads):
+    expected = [
+        CL100K.encode(text, dropout=rate, seed=(seed + n) % 2**64) for n, text in enumerate(texts)
+    ]
+    assert CL100K.encode_batch(texts, dropout=rate, seed=seed, threads=threads) == expected
+
+
+def test_a_large_batch_depends_on_no_thread_and_no_other_text():
+    texts = [TEXT * 20] * 200
+    rows = CL100K.encode_batch(texts, dropout=0.2, seed=2**64 - 100, threads=1)
+    assert CL100K.encode_batch(texts, dropout=0.2, seed=2**64 - 100, threads=7) == rows
+    assert len({tuple(ids) for ids in rows}) == 200
+    others = ["another", *texts[1:150]]
+    assert CL100K.encode_batch(others, dropout=0.2, seed=2**64 - 100)[1:] == rows[1:150]
+    assert CL100K.encode_batch(texts, dropout=0, seed=1) == CL100K.encode_batch(texts)
+    for row, text in zip(rows, texts, strict=True):
+        assert CL100K.decode(row) == text
+
+
 def test_published_draws():
     # The first numbers of SplitMix64 from 1234567, as its authors' program prints them.
     first = [6457827717110365317, 3203168211198807973, 9817491932198370423]
@@ -116,6 +141,8 @@ def test_threads_and_processes_change_nothing():
 def test_options_that_make_no_sense(options, says):
     with pytest.raises(errors.ArgumentError, match=says):
         GPT2.encode("x", **options)
+    with pytest.raises(errors.ArgumentError, match=says):
+        GPT2.encode_batch(["x"], **options)
 
 
 def test_a_long_piece_takes_no_time():

@@ -120,7 +120,8 @@ def test_hostile_templates_are_stopped(source):
     start = time.perf_counter()
     with pytest.raises(errors.ArgumentError, match="the chat template failed: "):
         ChatTemplate(source, seconds=0.3).render(CHAT)
-    assert time.perf_counter() - start < 5
+    # Unstopped they take minutes at the least, or all memory.
+    assert time.perf_counter() - start < 30
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,7 @@ def test_templates_that_fail_say_why(source, says):
 
 
 def test_threads_have_their_own_time():
-    slow = ChatTemplate(LOOPS.replace("90000", "100") + "ok")
+    slow = ChatTemplate(LOOPS.replace("90000", "100") + "ok", seconds=100)
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(slow.render, [CHAT] * 8)) == ["BODY" * 10_000 + "ok"] * 8
     assert repr(slow) == f"<ChatTemplate of {len(slow.source)} characters>"

@@ -153,7 +153,16 @@ pub(crate) struct Strings {
     before: usize,
 }
 
+/// What the producer of `part` did not keep to. Checked is all that can be: how large a buffer is, the
+/// interface does not say.
+fn wrong(part: &str, what: &str) -> PyErr {
+    PyValueError::new_err(format!("the Arrow {part} {what}; its producer is at fault"))
+}
+
 fn kind(schema: &Schema) -> PyResult<Kind> {
+    if !schema.is_live() || schema.format.is_null() {
+        return Err(wrong("schema", "has no format"));
+    }
     // SAFETY: the format of a live schema is a string that ends in a zero byte.
     let format = unsafe { CStr::from_ptr(schema.format) }.to_str().unwrap_or("?");
     let refuse = |what: &str| {
@@ -180,14 +189,25 @@ impl Strings {
     pub(crate) fn of_column(column: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Self>>> {
         if let Some(method) = column.getattr_opt("__arrow_c_stream__")? {
             let mut stream: Stream = take(&method.call0()?, STREAM)?;
-            return chunks(&mut stream).map(Some);
+            return chunks(column.py(), &mut stream).map(Some);
         }
         let Some(method) = column.getattr_opt("__arrow_c_array__")? else { return Ok(None) };
         let pair = method.call0()?;
         let pair = pair.cast::<PyTuple>()?;
         let schema: Schema = take(&pair.get_item(0)?, SCHEMA)?;
         let array = take(&pair.get_item(1)?, ARRAY)?;
-        Ok(Some(vec![Self { array, kind: kind(&schema)?, before: 0 }]))
+        Ok(Some(vec![Self::new(array, kind(&schema)?, 0)?]))
+    }
+
+    fn new(array: Array, kind: Kind, before: usize) -> PyResult<Self> {
+        let (length, offset) = (array.length, array.offset);
+        if length < 0 || offset < 0 {
+            return Err(wrong("array", &format!("has length {length} and offset {offset}")));
+        }
+        if length > 0 && (array.n_buffers < 3 || array.buffers.is_null()) {
+            return Err(wrong("array", &format!("has {} buffers, not 3", array.n_buffers)));
+        }
+        Ok(Self { array, kind, before })
     }
 
     fn len(&self) -> usize {
@@ -198,18 +218,23 @@ impl Strings {
         usize::try_from(self.array.offset).unwrap_or(0)
     }
 
-    /// Buffer `index` as `len` values of `T`.
+    /// Buffer `index` as `len` values of `T`; of a buffer that is not there, none.
     ///
     /// # Safety
-    /// By the format the buffer must have that many.
-    unsafe fn buffer<T>(&self, index: usize, len: usize) -> &[T] {
-        // SAFETY: a live array has as many buffer pointers as its type takes.
-        let place = unsafe { *self.array.buffers.add(index) };
+    /// By the format the buffer must have that many, and `index` must be below `n_buffers`.
+    unsafe fn buffer<T>(&self, index: usize, len: usize) -> PyResult<&[T]> {
+        // SAFETY: a live array has `n_buffers` buffer pointers.
+        let place = unsafe { *self.array.buffers.add(index) }.cast::<T>();
         if place.is_null() || len == 0 {
-            return &[];
+            return Ok(&[]);
         }
-        // SAFETY: by the caller, and the interface wants buffers aligned to their type.
-        unsafe { slice::from_raw_parts(place.cast(), len) }
+        let bytes = len.checked_mul(size_of::<T>());
+        if !place.is_aligned() || bytes.is_none_or(|bytes| isize::try_from(bytes).is_err()) {
+            let what = format!("has a buffer of {len} values that is not aligned or too long");
+            return Err(wrong("array", &what));
+        }
+        // SAFETY: by the caller and the checks above.
+        Ok(unsafe { slice::from_raw_parts(place, len) })
     }
 
     /// Appends the texts, which stay where they are.
@@ -218,7 +243,9 @@ impl Strings {
             return Ok(());
         }
         self.refuse_nulls()?;
-        texts.reserve(self.len());
+        texts.try_reserve(self.len()).map_err(|_| {
+            wrong("array", &format!("has {} texts, more than fit in memory", self.len()))
+        })?;
         match self.kind {
             Kind::Small => self.read_by_offsets::<i32>(texts),
             Kind::Large => self.read_by_offsets::<i64>(texts),
@@ -232,7 +259,7 @@ impl Strings {
         }
         let (start, end) = (self.offset(), self.offset() + self.len());
         // SAFETY: buffer 0 has a bit for each value up to the last, where it is there at all.
-        let bits: &[u8] = unsafe { self.buffer(0, end.div_ceil(8)) };
+        let bits: &[u8] = unsafe { self.buffer(0, end.div_ceil(8)) }?;
         let missing = |&at: &usize| !bits.is_empty() && bits[at / 8] >> (at % 8) & 1 == 0;
         match (start..end).find(missing) {
             None => Ok(()),
@@ -262,10 +289,10 @@ impl Strings {
     ) -> PyResult<()> {
         let end = self.offset() + self.len();
         // SAFETY: buffer 1 has an offset for each value and one more.
-        let offsets: &[T] = unsafe { self.buffer(1, end + 1) };
+        let offsets: &[T] = unsafe { self.buffer(1, end + 1) }?;
         let offset = |at: usize| offsets.get(at).and_then(|&at| at.try_into().ok());
         // SAFETY: buffer 2 has as many bytes as the last offset says.
-        let bytes: &[u8] = unsafe { self.buffer(2, offset(end).unwrap_or(0)) };
+        let bytes: &[u8] = unsafe { self.buffer(2, offset(end).unwrap_or(0)) }?;
         for index in 0..self.len() {
             let at = self.offset() + index;
             let range = offset(at).zip(offset(at + 1));
@@ -279,9 +306,12 @@ impl Strings {
         let end = self.offset() + self.len();
         let data = usize::try_from(self.array.n_buffers).unwrap_or(0).saturating_sub(3);
         // SAFETY: buffer 1 has a view of 16 bytes for each value.
-        let views: &[[u8; 16]] = unsafe { self.buffer(1, end) };
+        let views: &[[u8; 16]] = unsafe { self.buffer(1, end) }?;
+        if views.is_empty() {
+            return Err(wrong("array", "has no views"));
+        }
         // SAFETY: the last buffer has the sizes of the data buffers, which lie between.
-        let sizes: &[i64] = unsafe { self.buffer(2 + data, data) };
+        let sizes: &[i64] = unsafe { self.buffer(2 + data, data) }?;
         let number = |view: &[u8; 16], at: usize| {
             let bytes = [view[at], view[at + 1], view[at + 2], view[at + 3]];
             usize::try_from(i32::from_ne_bytes(bytes)).ok()
@@ -293,7 +323,8 @@ impl Strings {
                     |((len, buffer), start)| {
                         let size = usize::try_from(*sizes.get(buffer)?).ok()?;
                         // SAFETY: data buffer `buffer`, which there is, has `size` bytes.
-                        unsafe { self.buffer::<u8>(2 + buffer, size) }.get(start..start + len)
+                        let bytes = unsafe { self.buffer::<u8>(2 + buffer, size) }.ok()?;
+                        bytes.get(start..start + len)
                     },
                 ),
             };
@@ -304,7 +335,7 @@ impl Strings {
 }
 
 /// All arrays of a stream.
-fn chunks(stream: &mut Stream) -> PyResult<Vec<Strings>> {
+fn chunks(py: Python<'_>, stream: &mut Stream) -> PyResult<Vec<Strings>> {
     let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
         return Err(PyValueError::new_err("the Arrow stream has no callbacks"));
     };
@@ -315,6 +346,7 @@ fn chunks(stream: &mut Stream) -> PyResult<Vec<Strings>> {
     let kind = kind(&schema)?;
     let (mut chunks, mut before) = (Vec::new(), 0);
     loop {
+        py.check_signals()?;
         let mut array = Array::empty();
         // SAFETY: as above.
         let code = unsafe { get_next(stream, &raw mut array) };
@@ -322,7 +354,7 @@ fn chunks(stream: &mut Stream) -> PyResult<Vec<Strings>> {
         if !array.is_live() {
             return Ok(chunks);
         }
-        let strings = Strings { array, kind, before };
+        let strings = Strings::new(array, kind, before)?;
         before += strings.len();
         chunks.push(strings);
     }

@@ -83,12 +83,11 @@ impl Tokenizer {
                 let mut ids = huge::with_capacity(text.len() / 3);
                 self.core.encode_watched(text, policy, &mut ids, watch).map(|()| Ids::One(ids))
             }),
-            Text::Bytes(bytes) => py
-                .detach(|| {
-                    let mut ids = Vec::with_capacity(bytes.len() / 3);
-                    self.core.encode_bytes(bytes, policy, &mut ids).map(|()| Ids::One(ids))
-                })
-                .or_raise(py),
+            Text::Bytes(bytes) => watched(py, |watch| {
+                let mut ids = Vec::with_capacity(bytes.len() / 3);
+                let done = self.core.encode_bytes_watched(bytes, policy, &mut ids, watch);
+                done.map(|()| Ids::One(ids))
+            }),
         };
         Ok((ids?, threads))
     }
@@ -232,12 +231,15 @@ impl Tokenizer {
     /// `texts` is an iterable of str, or a column of them (an array or chunked array of pyarrow, a
     /// series of polars) that speaks the Arrow PyCapsule interface and is then read in place.
     /// `threads` is how many at most (by default one for each core, one in a forked child); it never
-    /// changes the result. The other arguments and what is raised are as in `encode`.
+    /// changes the result. With `dropout` text `n` has the seed `seed + n` (of 64 bits, so after the
+    /// largest comes 0), whatever the others are: give the next batch one larger by `len(texts)`.
+    /// The other arguments and what is raised are as in `encode`.
     ///
     /// >>> from bytepair import get_encoding
     /// >>> get_encoding("gpt2").encode_batch(["hello", " world"])
     /// [[31373], [995]]
-    #[pyo3(signature = (texts, *, threads = None, allowed_special = None, disallowed_special = None, errors = "strict"), text_signature = "($self, texts, *, threads=None, allowed_special='all', disallowed_special=(), errors='strict')")]
+    #[pyo3(signature = (texts, *, threads = None, allowed_special = None, disallowed_special = None, errors = "strict", dropout = None, seed = None), text_signature = "($self, texts, *, threads=None, allowed_special='all', disallowed_special=(), errors='strict', dropout=None, seed=None)")]
+    #[expect(clippy::too_many_arguments, reason = "the options of the call, by keyword")]
     fn encode_batch<'py>(
         &self,
         texts: &Bound<'py, PyAny>,
@@ -245,11 +247,19 @@ impl Tokenizer {
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
+        dropout: Option<f64>,
+        seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = texts.py();
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
         let policy = special.get(&self.core);
+        if dropout.is_some() || seed.is_some() {
+            let by = (dropout, seed);
+            let rows = sampling::encode_batch(&self.core, texts, policy, surrogates, threads, by)?;
+            let rows = rows.iter().map(|ids| ints::list(py, ids));
+            return PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?);
+        }
         let rows = on_texts(texts, surrogates, threads, |texts, threads, watch| {
             batch::encode_batch_watched(&self.core, texts, policy, threads, watch)
         })?;
@@ -326,7 +336,7 @@ impl Tokenizer {
                 watched(py, |watch| self.core.count_watched(text, policy, limit, watch))
             }
             Text::Bytes(bytes) => {
-                py.detach(|| self.core.count_bytes(bytes, policy, limit)).or_raise(py)
+                watched(py, |watch| self.core.count_bytes_watched(bytes, policy, limit, watch))
             }
         }
     }

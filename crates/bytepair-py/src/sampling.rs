@@ -1,13 +1,16 @@
 //! Encoding with BPE-dropout: the options taken apart.
 
+use bytepair::each;
 use bytepair::merge::dropout::Rate;
 use bytepair::special::Policy;
 use bytepair::tokenizer::Tokenizer;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::convert::{self, Surrogates, utf8};
+use crate::convert::{self, Surrogates, thread_count, utf8};
 use crate::error::{OrRaise, raise};
+use crate::texts::Texts;
+use crate::train::watched;
 
 /// The ids of `text` under a rate and a seed.
 pub(crate) fn encode(
@@ -18,6 +21,44 @@ pub(crate) fn encode(
     (dropout, seed): (Option<f64>, Option<&Bound<'_, PyAny>>),
 ) -> PyResult<Vec<u32>> {
     let py = text.py();
+    let (rate, seed) = options(py, (dropout, seed))?;
+    let text = text.cast::<PyString>().map_err(|_| convert::not_str("text", text))?;
+    let text = utf8(text, surrogates)?;
+    let mut ids = Vec::new();
+    py.detach(|| core.encode_with_dropout(&text, policy, rate, seed, &mut ids)).or_raise(py)?;
+    Ok(ids)
+}
+
+/// The ids of each text: each has the seed that comes its place after the first text's, so they
+/// depend on it and its place alone.
+pub(crate) fn encode_batch(
+    core: &Tokenizer,
+    texts: &Bound<'_, PyAny>,
+    policy: &Policy,
+    surrogates: Surrogates,
+    threads: Option<i64>,
+    (dropout, seed): (Option<f64>, Option<&Bound<'_, PyAny>>),
+) -> PyResult<Vec<Vec<u32>>> {
+    let py = texts.py();
+    let (rate, first) = options(py, (dropout, seed))?;
+    let threads = thread_count(py, threads)?;
+    let held = Texts::new(texts)?;
+    let texts = held.texts(surrogates)?;
+    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    watched(py, |watch| {
+        each::numbered(&texts, threads, watch, |index, text| {
+            let mut ids = Vec::new();
+            let seed = first.wrapping_add(index as u64);
+            core.encode_with_dropout(text, policy, rate, seed, &mut ids).map(|()| ids)
+        })
+    })
+}
+
+/// The rate and the seed, which a rate needs.
+fn options(
+    py: Python<'_>,
+    (dropout, seed): (Option<f64>, Option<&Bound<'_, PyAny>>),
+) -> PyResult<(Rate, u64)> {
     let rate = Rate::new(dropout.unwrap_or(0.0)).or_raise(py)?;
     let Some(seed) = seed else {
         let message = format!(
@@ -26,12 +67,8 @@ pub(crate) fn encode(
         );
         return Err(raise(py, "ArgumentError", message));
     };
-    let seed: u64 = seed.extract().map_err(|_| {
+    let seed = seed.extract().map_err(|_| {
         raise(py, "ArgumentError", format!("seed is {seed}; give an int from 0 to 2**64 - 1"))
     })?;
-    let text = text.cast::<PyString>().map_err(|_| convert::not_str("text", text))?;
-    let text = utf8(text, surrogates)?;
-    let mut ids = Vec::new();
-    py.detach(|| core.encode_with_dropout(&text, policy, rate, seed, &mut ids)).or_raise(py)?;
-    Ok(ids)
+    Ok((rate, seed))
 }

@@ -8,8 +8,9 @@ use bytepair::tokenizer::Tokenizer;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PySequence, PyString};
 
-use crate::convert::{self, Surrogates, utf8};
+use crate::convert::{self, Surrogates, WORTH_DETACHING, utf8};
 use crate::error::OrRaise;
+use crate::train::watched;
 
 /// Iterates over the ids of a text that comes in chunks.
 #[pyclass(module = "bytepair._core")]
@@ -61,7 +62,11 @@ impl EncodeIterator {
                 return Ok(true);
             }
             self.chunks = None;
-            self.stream.finish().or_raise(py)?;
+            if self.stream.held() < WORTH_DETACHING {
+                self.stream.finish().or_raise(py)?;
+            } else {
+                watched(py, |watch| self.stream.finish_watched(watch).map(drop))?;
+            }
             return Ok(true);
         };
         let chunk = chunk?;
@@ -77,7 +82,14 @@ impl EncodeIterator {
     fn feed_slice(&mut self, py: Python<'_>, chunk: Py<PyString>, from: usize) -> PyResult<()> {
         let text = utf8(chunk.bind(py), self.surrogates)?;
         let end = text.floor_char_boundary(from + CHUNK);
-        self.stream.feed(&text[from..end]).or_raise(py)?;
+        // Nothing may come of many slices of one long word.
+        py.check_signals()?;
+        let slice = &text[from..end];
+        if self.stream.held() < WORTH_DETACHING {
+            self.stream.feed(slice).or_raise(py)?;
+        } else {
+            watched(py, |watch| self.stream.feed_watched(slice, watch).map(drop))?;
+        }
         let done = end == text.len();
         drop(text);
         if !done {

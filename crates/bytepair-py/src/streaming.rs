@@ -15,6 +15,7 @@ use crate::error::{OrRaise, raise};
 use crate::idsin;
 use crate::stream::join_half;
 use crate::tokenizer::Tokenizer;
+use crate::train::watched;
 
 /// What a caller wants done with bytes that are not UTF-8.
 pub(crate) fn invalid(py: Python<'_>, errors: &str) -> PyResult<Invalid> {
@@ -206,11 +207,11 @@ impl StreamEncoder {
         let surrogates = stream.surrogates;
         let text = join_half(&mut stream.half, surrogates, text.clone())?;
         let text = utf8(&text, surrogates)?;
-        if text.len() < WORTH_DETACHING {
+        if stream.core.held() + text.len() < WORTH_DETACHING {
             return stream.core.feed(&text).map(<[u32]>::to_vec).or_raise(py);
         }
         let core = &mut stream.core;
-        py.detach(|| core.feed(&text).map(<[u32]>::to_vec)).or_raise(py)
+        watched(py, |watch| core.feed_watched(&text, watch).map(<[u32]>::to_vec))
     }
 
     /// Ends the text and gives the rest of its ids. The stream is then new again.
@@ -226,7 +227,12 @@ impl StreamEncoder {
             let text = utf8(half.bind(py), stream.surrogates)?;
             ids.extend_from_slice(stream.core.feed(&text).or_raise(py)?);
         }
-        ids.extend_from_slice(stream.core.finish().or_raise(py)?);
+        let core = &mut stream.core;
+        if core.held() < WORTH_DETACHING {
+            ids.extend_from_slice(core.finish().or_raise(py)?);
+        } else {
+            ids.extend(watched(py, |watch| core.finish_watched(watch).map(<[u32]>::to_vec))?);
+        }
         Ok(ids)
     }
 }

@@ -1,5 +1,6 @@
 //! Speed of the steps of the core: encoding, counting, decoding and learning, on prose, code and Han
-//! text, with a vocabulary trained on them.
+//! text, with a vocabulary trained on them; and of what a server does all day: 100 characters, 30 ids,
+//! one step of a stream.
 //!
 //! Every run first asserts that the result is right: ids that decode to the text, a count that is
 //! theirs, merges that the naive trainer finds too.
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use bytepair::merge::Model;
 use bytepair::pretokenize::{Pattern, Pretokenizer};
 use bytepair::special::SpecialTokens;
+use bytepair::stream_decode::{Invalid, StreamDecoder};
 use bytepair::tokenizer::Tokenizer;
 use bytepair::train::{LearnOptions, NoWatch, PieceCounts, learn, learn_naive};
 use bytepair::vocab::Vocab;
@@ -106,5 +108,46 @@ fn learning(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, coding, learning);
+fn small(criterion: &mut Criterion) {
+    let tokenizer = Arc::new(tokenizer());
+    let text: String = SAMPLE.chars().take(100).collect();
+    let (mut ids, mut bytes) = (Vec::new(), Vec::new());
+    tokenizer.encode(SAMPLE, tokenizer.plain(), &mut ids).expect("all bytes are tokens");
+    ids.truncate(3000);
+    tokenizer.decode(&ids, &mut bytes).expect("its own ids");
+    let mut stream = StreamDecoder::new(Arc::clone(&tokenizer), Invalid::Replace);
+    let mut streamed = String::new();
+    for &id in &ids {
+        streamed.push_str(stream.feed(&[id]).expect("its own ids"));
+    }
+    streamed.push_str(stream.finish().expect("it replaces"));
+    assert_eq!(streamed, String::from_utf8_lossy(&bytes));
+    let mut group = criterion.benchmark_group("core/small");
+    group.bench_function("encode 100 characters", |bencher| {
+        let mut ids = Vec::with_capacity(100);
+        bencher.iter(|| {
+            ids.clear();
+            tokenizer.encode(black_box(&text), tokenizer.plain(), &mut ids).expect("it encodes");
+            ids.len()
+        });
+    });
+    group.bench_function("decode 30 ids", |bencher| {
+        let mut bytes = Vec::with_capacity(300);
+        bencher.iter(|| {
+            bytes.clear();
+            tokenizer.decode(black_box(&ids[..30]), &mut bytes).expect("its own ids");
+            bytes.len()
+        });
+    });
+    group.bench_function("step of a stream", |bencher| {
+        let mut next = ids.iter().cycle();
+        bencher.iter(|| {
+            let id = *next.next().expect("it goes round");
+            stream.feed(black_box(&[id])).expect("its own ids").len()
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, coding, small, learning);
 criterion_main!(benches);

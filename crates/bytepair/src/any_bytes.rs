@@ -33,7 +33,12 @@ impl Tokenizer {
         Ok(count.get())
     }
 
-    fn bytes_to(&self, bytes: &[u8], policy: &Policy, sink: &mut impl Sink) -> Result<()> {
+    pub(crate) fn bytes_to(
+        &self,
+        bytes: &[u8],
+        policy: &Policy,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
         let mut at = 0;
         for chunk in bytes.utf8_chunks() {
             policy.check(chunk.valid()).map_err(|error| match error {
@@ -69,9 +74,14 @@ impl Tokenizer {
         scratch: &mut Scratch,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        if !piece.is_empty() {
-            sink.take(scratch.merge_piece(self, piece)?);
+        match u32::try_from(piece.len()) {
+            Ok(0) => Ok(()),
+            Ok(end) => {
+                scratch.ends.clear();
+                scratch.ends.push(end);
+                self.merge_pieces(piece, 0, scratch, sink)
+            }
+            Err(_) => scratch.merge_piece(self, piece).map(|ids| sink.take(ids)),
         }
-        Ok(())
     }
 }

@@ -21,7 +21,7 @@ use crate::sink::Count;
 use crate::special::Policy;
 use crate::tokenizer::{Scratch, Tokenizer};
 use crate::train::{NoWatch, Watch};
-use crate::watched::Beat;
+use crate::watched::{Beat, Beating, INTERVAL};
 
 /// Below this many bytes for each thread, starting one costs more than it saves.
 const WORTH_A_THREAD: usize = 1 << 17;
@@ -84,8 +84,8 @@ pub fn encode_batch(
     encode_batch_watched(tokenizer, texts, policy, threads, &NoWatch)
 }
 
-/// [`encode_batch`] that `watch` can stop: the calling thread asks it between texts, and between the
-/// parts of long ones.
+/// [`encode_batch`] that `watch` can stop: the calling thread asks it between texts, between the
+/// parts of long ones, inside a long piece, and while it waits for the other threads.
 ///
 /// # Errors
 /// As [`encode_batch`], and [`Error::Interrupted`](crate::Error::Interrupted).
@@ -102,14 +102,15 @@ pub fn encode_batch_watched(
         for part in parts {
             beat.check()?;
             policy.check(part.text)?;
-            tokenizer.encode_to(part.text, policy, scratch, &mut slab.ids)?;
+            let mut sink = Beating { sink: &mut slab.ids, beat: &beat };
+            tokenizer.encode_to(part.text, policy, scratch, &mut sink)?;
             if part.last {
                 slab.end_row();
             }
         }
         Ok(slab)
     };
-    run(tokenizer, texts, policy, threads, work).map(Rows::new)
+    run(tokenizer, texts, policy, threads, &beat, work).map(Rows::new)
 }
 
 /// The number of ids of each text.
@@ -143,12 +144,13 @@ pub fn count_batch_watched(
             beat.check()?;
             policy.check(part.text)?;
             let mut count = Count::up_to(None);
-            tokenizer.encode_to(part.text, policy, scratch, &mut count)?;
+            let mut sink = Beating { sink: &mut count, beat: &beat };
+            tokenizer.encode_to(part.text, policy, scratch, &mut sink)?;
             counts.push((count.get(), part.last));
         }
         Ok(counts)
     };
-    let jobs = run(tokenizer, texts, policy, threads, work)?;
+    let jobs = run(tokenizer, texts, policy, threads, &beat, work)?;
     let mut counts = Vec::with_capacity(texts.len());
     let mut sum = 0;
     for (count, last) in jobs.into_iter().flatten() {
@@ -233,6 +235,7 @@ fn run<R: Send>(
     texts: &[&str],
     policy: &Policy,
     threads: usize,
+    beat: &Beat<'_>,
     work: impl Fn(&[Part<'_>], &mut Scratch) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     let bytes: usize = texts.iter().map(|text| text.len()).sum();
@@ -269,7 +272,9 @@ fn run<R: Send>(
         });
         done
     };
-    let mut results = on_threads(threads.min(jobs.len()), worker);
+    let mut stopped = Ok(());
+    let mut results = on_threads(threads.min(jobs.len()), worker, || stopped = beat.check());
+    stopped?;
     results.sort_unstable_by_key(|&(start, _)| start);
     results.into_iter().map(|(_, result)| result).collect()
 }
@@ -292,17 +297,47 @@ fn jobs(parts: &[Part<'_>], size: usize) -> Vec<Range<usize>> {
     jobs
 }
 
-/// What `worker` gives on each of `threads` threads, this one among them.
+/// Tells the calling thread when one of the others has ended, even by a panic.
+struct Ended<'a> {
+    running: &'a AtomicUsize,
+    caller: &'a thread::Thread,
+}
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.running.fetch_sub(1, Ordering::Release);
+        self.caller.unpark();
+    }
+}
+
+/// What `worker` gives on each of `threads` threads, this one among them, which does `idle` now and
+/// then while it waits for the others.
 pub(crate) fn on_threads<R: Send>(
     threads: usize,
     worker: impl Fn() -> Vec<R> + Sync + Copy + Send,
+    mut idle: impl FnMut(),
 ) -> Vec<R> {
+    let (running, caller) = (AtomicUsize::new(0), thread::current());
+    let other = || {
+        let _ended = Ended { running: &running, caller: &caller };
+        worker()
+    };
     thread::scope(|scope| {
-        // Where the system refuses a thread, fewer do the work.
-        let others: Vec<_> = (1..threads)
-            .map_while(|_| thread::Builder::new().spawn_scoped(scope, worker).ok())
-            .collect();
+        let mut others = Vec::with_capacity(threads.saturating_sub(1));
+        for _ in 1..threads {
+            running.fetch_add(1, Ordering::Relaxed);
+            let Ok(thread) = thread::Builder::new().spawn_scoped(scope, other) else {
+                // Where the system refuses a thread, fewer do the work.
+                running.fetch_sub(1, Ordering::Relaxed);
+                break;
+            };
+            others.push(thread);
+        }
         let mut all = worker();
+        while running.load(Ordering::Acquire) > 0 {
+            idle();
+            thread::park_timeout(INTERVAL);
+        }
         for other in others {
             match other.join() {
                 Ok(done) => all.extend(done),

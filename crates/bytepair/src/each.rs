@@ -29,12 +29,27 @@ pub fn map<R: Send>(
     watch: &dyn Watch,
     work: impl Fn(&str) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
+    numbered(texts, threads, watch, |_, text| work(text))
+}
+
+/// [`map`] with work that is also told which text it is, counted from 0.
+///
+/// # Errors
+/// As [`map`].
+pub fn numbered<R: Send>(
+    texts: &[&str],
+    threads: usize,
+    watch: &dyn Watch,
+    work: impl Fn(usize, &str) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
     let bytes: usize = texts.iter().map(|text| text.len()).sum();
     let threads = threads.min(THREADS_MOST).min(texts.len()).min(bytes / WORTH_A_THREAD + 1);
     let pulse = Pulse::new(watch);
     if threads <= 1 {
-        let one = |text: &&str| if pulse.stops() { Err(Error::Interrupted) } else { work(text) };
-        return texts.iter().map(one).collect();
+        let one = |(index, text): (usize, &&str)| {
+            if pulse.stops() { Err(Error::Interrupted) } else { work(index, text) }
+        };
+        return texts.iter().enumerate().map(one).collect();
     }
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
@@ -44,7 +59,7 @@ pub fn map<R: Send>(
         while !stops() {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(text) = texts.get(index) else { break };
-            done.push((index, work(text)));
+            done.push((index, work(index, text)));
         }
         done
     };

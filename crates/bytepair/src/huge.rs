@@ -5,7 +5,7 @@
 //! system must know before the memory is first written.
 
 #![cfg_attr(
-    target_os = "linux",
+    all(target_os = "linux", not(miri)),
     expect(unsafe_code, reason = "english is encoded 1.3 times as fast")
 )]
 
@@ -34,7 +34,7 @@ pub fn with_capacity<T>(len: usize) -> Vec<T> {
 
 /// Asks for large pages under the memory of `table`, which is empty. They are a matter of speed
 /// alone, so it does not matter whether the system agrees.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 fn advise<T>(table: &mut Vec<T>) {
     let room = table.spare_capacity_mut();
     let start = room.as_mut_ptr().addr().next_multiple_of(4096);
@@ -47,5 +47,5 @@ fn advise<T>(table: &mut Vec<T>) {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), miri))]
 fn advise<T>(_: &mut Vec<T>) {}

@@ -132,7 +132,7 @@ impl Rows {
             }
             Vec::<()>::new()
         };
-        on_threads(threads.min(4), worker);
+        on_threads(threads.min(4), worker, || ());
     }
 }
 

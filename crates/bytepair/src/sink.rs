@@ -8,6 +8,10 @@ pub(crate) trait Sink {
     fn is_full(&self) -> bool {
         false
     }
+    /// Whether whoever wants the ids has given up: asked inside a long piece.
+    fn is_left(&self) -> bool {
+        false
+    }
 }
 
 impl Sink for Vec<u32> {

@@ -10,8 +10,11 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::normalize::Place;
+use crate::sink::Sink;
 use crate::special::Policy;
 use crate::tokenizer::{Scratch, Tokenizer};
+use crate::train::{NoWatch, Watch};
+use crate::watched::{Left, Pulse};
 
 /// While nothing is settled, the text held is looked at again only when it has grown by half, so
 /// that a long piece in small chunks does not cost the square of its length. Below this size it is
@@ -72,12 +75,25 @@ impl StreamEncoder {
     /// # Errors
     /// As [`Tokenizer::encode`]; the stream cannot be used afterwards.
     pub fn feed(&mut self, chunk: &str) -> Result<&[u32]> {
+        self.feed_watched(chunk, &NoWatch)
+    }
+
+    /// [`StreamEncoder::feed`] that `watch` can stop.
+    ///
+    /// # Errors
+    /// As [`StreamEncoder::feed`], and [`Error::Interrupted`].
+    pub fn feed_watched(&mut self, chunk: &str, watch: &dyn Watch) -> Result<&[u32]> {
         self.buffers.ids.clear();
         self.buffers.held.push_str(chunk);
         if self.buffers.held.len() >= self.look_again {
-            self.advance(false)?;
+            self.advance(false, watch)?;
         }
         Ok(&self.buffers.ids)
+    }
+
+    /// The bytes of text that wait for what comes next.
+    pub fn held(&self) -> usize {
+        self.buffers.held.len()
     }
 
     /// Ends the text and gives the rest of its ids. The stream is then at its start again.
@@ -85,16 +101,24 @@ impl StreamEncoder {
     /// # Errors
     /// As [`Tokenizer::encode`].
     pub fn finish(&mut self) -> Result<&[u32]> {
+        self.finish_watched(&NoWatch)
+    }
+
+    /// [`StreamEncoder::finish`] that `watch` can stop.
+    ///
+    /// # Errors
+    /// As [`StreamEncoder::finish`], and [`Error::Interrupted`].
+    pub fn finish_watched(&mut self, watch: &dyn Watch) -> Result<&[u32]> {
         self.buffers.ids.clear();
-        self.advance(true)?;
+        self.advance(true, watch)?;
         (self.done, self.inside) = (0, false);
         Ok(&self.buffers.ids)
     }
 
-    fn advance(&mut self, ended: bool) -> Result<()> {
+    fn advance(&mut self, ended: bool, watch: &dyn Watch) -> Result<()> {
         let tokenizer = Arc::clone(&self.tokenizer);
-        let used =
-            tokenizer.with_scratch(0, |scratch| self.encode_held(&tokenizer, scratch, ended))?;
+        let used = tokenizer
+            .with_scratch(0, |scratch| self.encode_held(&tokenizer, scratch, ended, watch))?;
         self.buffers.held.drain(..used);
         self.done += used;
         let held = self.buffers.held.len();
@@ -112,8 +136,10 @@ impl StreamEncoder {
         tokenizer: &Tokenizer,
         scratch: &mut Scratch,
         ended: bool,
+        watch: &dyn Watch,
     ) -> Result<usize> {
         let Buffers { held, ids } = &mut self.buffers;
+        let ids = &mut Left { sink: ids, pulse: Pulse::new(watch) };
         let limit = if ended { held.len() } else { self.policy.open_from(held) };
         self.policy.check(held).map_err(|error| match error {
             Error::SpecialToken { token, offset } => {
@@ -135,7 +161,7 @@ impl StreamEncoder {
                 break;
             }
             tokenizer.encode_span(&held[from..found.start], place, scratch, ids)?;
-            ids.push(tokenizer.special_id(found.string));
+            ids.take(&[tokenizer.special_id(found.string)]);
             (from, place) = (found.end, Place::LATER);
         }
         if ended {

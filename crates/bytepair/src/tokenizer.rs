@@ -55,7 +55,7 @@ pub struct Tokenizer {
 #[derive(Debug)]
 pub(crate) struct Scratch {
     memory: Memory,
-    ends: Vec<u32>,
+    pub(crate) ends: Vec<u32>,
     places: Vec<usize>,
 }
 
@@ -386,7 +386,7 @@ impl Tokenizer {
         }
     }
 
-    fn merge_pieces(
+    pub(crate) fn merge_pieces(
         &self,
         span: &[u8],
         from: usize,

@@ -1,10 +1,11 @@
 //! Long calls that a caller can stop.
 //!
 //! In: what [`Tokenizer::encode`] and [`Tokenizer::count`] take, and a [`Watch`]. Out: the same, or
-//! [`Error::Interrupted`]. The watch is asked between pieces, some hundreds at a time, and no more
-//! often than every 50 ms; one piece, however long, is merged without asking.
+//! [`Error::Interrupted`]. The watch is asked between pieces, some hundreds at a time, and between
+//! the blocks of a long piece, no more often than every 50 ms.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
 use crate::train::Watch;
 
-const INTERVAL: Duration = Duration::from_millis(50);
+pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Asks a watch whether to go on, from time to time.
 pub(crate) struct Pulse<'w> {
@@ -49,21 +50,26 @@ impl<'w> Pulse<'w> {
     }
 }
 
-/// [`Pulse`] for work on several threads: only the thread that made it asks.
+/// [`Pulse`] for work on several threads: only the thread that made it asks, for all of them.
 pub(crate) struct Beat<'w> {
     watch: &'w dyn Watch,
     caller: ThreadId,
     next: Mutex<Instant>,
+    stopped: AtomicBool,
 }
 
 impl<'w> Beat<'w> {
     pub(crate) fn new(watch: &'w dyn Watch) -> Self {
         let next = Mutex::new(Instant::now() + INTERVAL);
-        Self { watch, caller: thread::current().id(), next }
+        Self { watch, caller: thread::current().id(), next, stopped: AtomicBool::new(false) }
     }
 
-    /// An error when the watch says to stop; it is asked when the interval has passed.
+    /// An error when the watch says to stop, or has said so; it is asked when the interval has
+    /// passed.
     pub(crate) fn check(&self) -> Result<()> {
+        if self.stopped.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
         if thread::current().id() != self.caller {
             return Ok(());
         }
@@ -73,7 +79,50 @@ impl<'w> Beat<'w> {
             return Ok(());
         }
         *next = now + INTERVAL;
-        if self.watch.progress(0, 0) { Ok(()) } else { Err(Error::Interrupted) }
+        if self.watch.progress(0, 0) {
+            return Ok(());
+        }
+        self.stopped.store(true, Ordering::Relaxed);
+        Err(Error::Interrupted)
+    }
+}
+
+/// A sink whose long pieces are given up when a beat says so.
+pub(crate) struct Beating<'s, 'w, S> {
+    pub(crate) sink: &'s mut S,
+    pub(crate) beat: &'s Beat<'w>,
+}
+
+impl<S: Sink> Sink for Beating<'_, '_, S> {
+    #[inline]
+    fn take(&mut self, ids: &[u32]) {
+        self.sink.take(ids);
+    }
+
+    fn is_full(&self) -> bool {
+        self.sink.is_full()
+    }
+
+    fn is_left(&self) -> bool {
+        self.beat.check().is_err()
+    }
+}
+
+/// A sink whose long pieces are given up when the watch says so, which is then an error. It takes all
+/// else, for what is left out would be lost.
+pub(crate) struct Left<'s, 'w, S> {
+    pub(crate) sink: &'s mut S,
+    pub(crate) pulse: Pulse<'w>,
+}
+
+impl<S: Sink> Sink for Left<'_, '_, S> {
+    #[inline]
+    fn take(&mut self, ids: &[u32]) {
+        self.sink.take(ids);
+    }
+
+    fn is_left(&self) -> bool {
+        self.pulse.stops()
     }
 }
 
@@ -91,6 +140,10 @@ impl<S: Sink> Sink for Watched<'_, '_, S> {
 
     fn is_full(&self) -> bool {
         self.sink.is_full() || self.pulse.stops()
+    }
+
+    fn is_left(&self) -> bool {
+        self.pulse.stops()
     }
 }
 
@@ -123,6 +176,39 @@ impl Tokenizer {
         let mut count = Count::up_to(limit);
         self.watched(text, policy, &mut count, watch)?;
         Ok(count.get())
+    }
+
+    /// [`Tokenizer::encode_bytes`] that `watch` can stop.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`], and [`Error::Interrupted`].
+    pub fn encode_bytes_watched(
+        &self,
+        bytes: &[u8],
+        policy: &Policy,
+        ids: &mut Vec<u32>,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        let mut sink = Watched { sink: ids, pulse: Pulse::new(watch) };
+        self.bytes_to(bytes, policy, &mut sink)?;
+        if sink.pulse.stopped() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// [`Tokenizer::count_bytes`] that `watch` can stop.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`], and [`Error::Interrupted`].
+    pub fn count_bytes_watched(
+        &self,
+        bytes: &[u8],
+        policy: &Policy,
+        limit: Option<usize>,
+        watch: &dyn Watch,
+    ) -> Result<usize> {
+        let mut count = Count::up_to(limit);
+        let mut sink = Watched { sink: &mut count, pulse: Pulse::new(watch) };
+        self.bytes_to(bytes, policy, &mut sink)?;
+        if sink.pulse.stopped() { Err(Error::Interrupted) } else { Ok(count.get()) }
     }
 
     fn watched(

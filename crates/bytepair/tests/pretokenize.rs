@@ -220,7 +220,7 @@ fn refused(pattern: &Pattern, parts: &[&str]) {
     let Err(Error::Pattern(message)) = Pretokenizer::new(pattern) else {
         panic!("{pattern:?} must be refused")
     };
-    assert!(start.elapsed() < Duration::from_secs(5), "{pattern:?} took {:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(30), "{pattern:?} took {:?}", start.elapsed());
     assert!(parts.iter().all(|part| message.contains(part)), "{message}");
     assert!(message.len() < 1000, "{message}");
 }
@@ -250,7 +250,7 @@ fn a_hostile_pattern_gives_up_with_an_error() {
         let found = Pretokenizer::new(&regex(pattern)).unwrap().pieces(&text).map(|p| p.len());
         let Err(Error::Pattern(message)) = found else { panic!("{pattern}: {found:?}") };
         assert!(message.contains(&format!("{pattern:?} gave up at byte 0")), "{message}");
-        assert!(start.elapsed() < Duration::from_secs(20), "{pattern}: {:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(100), "{pattern}: {:?}", start.elapsed());
     }
 }
 
@@ -283,7 +283,7 @@ fn long_runs_take_neither_stack_nor_time() {
                 let fast = Pretokenizer::new(&pattern).unwrap().pieces(text).unwrap();
                 let took = start.elapsed();
                 // Milliseconds, but the machine may be busy; quadratic work would take hours.
-                assert!(took < Duration::from_secs(5), "{}: {took:?}", named.name);
+                assert!(took < Duration::from_secs(30), "{}: {took:?}", named.name);
                 let general = Pretokenizer::general(&pattern).unwrap();
                 assert!(general.pieces(text).unwrap() == fast, "{} {:.20?}", named.name, text);
             }

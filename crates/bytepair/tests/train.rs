@@ -252,7 +252,7 @@ fn long_pieces_take_time_in_proportion() {
         let learned = learn(&counts, &LearnOptions::new(5_000), &NoWatch).unwrap();
         assert!(learned.merges.len() == 5_000 || learned.counts.last() == Some(&1));
         // A busy machine may need several seconds; a quadratic method would need hours.
-        assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(150), "{:?}", start.elapsed());
     }
 }
 
@@ -399,7 +399,7 @@ fn counting_and_learning_stop_when_told() {
         let start = Instant::now();
         let error = learn(&counts, &options, &StopAt(AtomicU64::new(1))).unwrap_err();
         assert!(matches!(error, Error::Interrupted));
-        assert!(start.elapsed() < Duration::from_secs(20));
+        assert!(start.elapsed() < Duration::from_secs(100));
     }
 }
 

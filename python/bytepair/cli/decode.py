@@ -1,7 +1,8 @@
 """`bytepair decode`: ids to text.
 
 In: files or standard input with ids as `encode` writes them. Out: exactly the bytes that the ids
-stand for, nothing added. Memory does not grow with the input.
+stand for, nothing added; a terminal gets a line end where the text has none, so that the prompt
+begins on a line of its own. Memory does not grow with the input.
 """
 
 from __future__ import annotations
@@ -52,11 +53,14 @@ def decode(
 ) -> None:
     """Turn ids into text: exactly the bytes they stand for, inputs one after the other.
 
-    Ids are separated by white space, or are JSON arrays; with --format they are raw integers.
+    Ids are separated by white space, or are JSON arrays; with --format they are raw integers. A
+    terminal gets a line end after text that has none.
     """
     chosen = choose(encoding, model, tokenizer)
     inputs = expand_all(files or [])
-    quiet = quiet or (output in (None, STDOUT) and sys.stdout.isatty())
+    on_terminal = output in (None, STDOUT) and sys.stdout.isatty()
+    quiet = quiet or on_terminal
+    line_ended = True
     with (
         opened(output) as file,
         Meter("decoding", total_size(inputs), quiet=quiet) as meter,
@@ -65,8 +69,13 @@ def decode(
             batches = _text_ids(input, meter) if raw is None else _raw_ids(input, raw, meter)
             place = 0
             for ids in batches:
-                file.write(_decoded(chosen.tokenizer, ids, place, input))
+                data = _decoded(chosen.tokenizer, ids, place, input)
+                file.write(data)
                 place += len(ids)
+                if data:
+                    line_ended = data.endswith(b"\n")
+        if on_terminal and not line_ended:
+            file.write(b"\n")
 
 
 def _decoded(tokenizer: Tokenizer, ids: list[int], place: int, input: Input) -> bytes:

@@ -14,12 +14,15 @@
 //! they are not, a few tokens on both sides are merged anew and the two borders of that part count.
 
 use super::heap::Heap;
-use super::{Merges, NO_RANK, scan};
-use crate::error::Result;
+use super::{Merges, Model, NO_RANK, scan};
+use crate::error::{Error, Result};
 use crate::vocab::Vocab;
 
 /// Bytes of a block: enough that joining takes little of the time.
 pub const BLOCK: usize = 1 << 9;
+
+/// From this many bytes on a piece takes long enough that somebody may want to stop it.
+pub(crate) const LONG: usize = 1 << 15;
 
 /// Tokens on each side of a border that are merged anew at most. If they do not do, the whole piece
 /// goes to the heap: so much for pieces that are made to be bad.
@@ -47,6 +50,39 @@ pub fn merge(
     work: &mut Heap,
     ids: &mut Vec<u32>,
 ) -> Result<()> {
+    merge_until(merges, vocab, piece, block, work, ids, &|| false)
+}
+
+impl Model {
+    /// [`Model::merge`] of a long piece, given up once `stops` says so.
+    ///
+    /// # Errors
+    /// As [`Model::merge`], and [`Error::Interrupted`].
+    pub(crate) fn merge_until(
+        &self,
+        piece: &[u8],
+        work: &mut Heap,
+        ids: &mut Vec<u32>,
+        stops: &dyn Fn() -> bool,
+    ) -> Result<()> {
+        let looked_up = self.whole_pieces() && !self.is_trained();
+        if self.symbols().is_some() || (looked_up && self.vocab().id(piece).is_some()) {
+            return self.merge(piece, work, ids);
+        }
+        merge_until(&self.merges, self.vocab(), piece, BLOCK, work, ids, stops)
+    }
+}
+
+/// [`merge`], given up between two blocks once `stops` says so.
+fn merge_until(
+    merges: &Merges,
+    vocab: &Vocab,
+    piece: &[u8],
+    block: usize,
+    work: &mut Heap,
+    ids: &mut Vec<u32>,
+    stops: &dyn Fn() -> bool,
+) -> Result<()> {
     let before = ids.len();
     let (mut start, mut end) = (0, block.min(piece.len()));
     let (next, middle, pair) = (Vec::with_capacity(block), Vec::new(), Vec::new());
@@ -54,6 +90,9 @@ pub fn merge(
     // The ids of the last block as they were before they were joined.
     let mut last = Vec::with_capacity(block);
     while start < piece.len() {
+        if stops() {
+            return Err(Error::Interrupted);
+        }
         // Long pieces are often one character or a few, again and again.
         if start == 0 || piece[start..end] != piece[start - block..start] {
             last.clear();

@@ -1,0 +1,108 @@
+"""More faults that users reported, by their numbers: threads, names, widths, chunks.
+
+Those that `test_cases.py` has no room for. Where a case is about memory or speed alone, its test is
+in `tests/limits/`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import sys
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import bytepair
+from bytepair import Tokenizer, errors
+from patience_support import assert_lets_others_run
+
+GPT2 = bytepair.get_encoding("gpt2")
+CL100K = bytepair.get_encoding("cl100k_base")
+BYTES = {byte: bytes([byte]) for byte in range(256)}
+LONG = "".join(random.Random(8).choices("abcdef", k=500_000))
+
+
+def test_case_96_a_single_word_is_one_alone(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    Tokenizer(BYTES, [], added_tokens={"abcd": 256}).save(path, format="huggingface")
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    facts["added_tokens"][-1]["single_word"] = True
+    path.write_text(json.dumps(facts), encoding="utf-8")
+    tokenizer = Tokenizer.load(path)
+    text = "abcdgym gymabcd abcd"
+    ids = tokenizer.encode(text)
+    assert ids == [*b"abcdgym gymabcd ", 256]
+    assert tokenizer.decode(ids) == text
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has a GIL")
+def test_case_114_a_free_threaded_python_stays_so():
+    assert not sys._is_gil_enabled()
+    texts = [f"Some words {n}, \u4e2d\u6587 and {'a' * n}. " * 50 for n in range(64)]
+    expected = [CL100K.encode(text) for text in texts]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(20):
+            assert list(pool.map(CL100K.encode, texts)) == expected
+    assert not sys._is_gil_enabled()
+
+
+@pytest.mark.parametrize("text", ["some words", "some words " * 20_000], ids=["short", "long"])
+def test_case_117_and_118_a_call_waits_for_no_other(text):
+    """A lock that a long call holds would make every other call as long."""
+    expected = CL100K.encode(text)
+
+    def meanwhile() -> None:
+        assert CL100K.count(text, threads=1) == len(expected)
+
+    assert_lets_others_run(CL100K.count, LONG, meanwhile=meanwhile)
+
+
+def test_case_122_a_batch_may_be_one_array():
+    texts = [f"document {n}" for n in range(1_000)]
+    tokens = GPT2.encode_ragged(texts)
+    assert tokens.to_lists() == GPT2.encode_batch(texts) == [GPT2.encode(text) for text in texts]
+    assert tokens.offsets[0] == 0
+    assert tokens.offsets[-1] == len(tokens.ids)
+    assert tokens.ids.itemsize == 4
+
+
+def test_case_129_an_encoding_is_no_name():
+    with pytest.raises(TypeError, match="the name of an encoding, not Tokenizer"):
+        bytepair.get_encoding(GPT2)
+
+
+def test_case_130_models_by_other_names():
+    for name in ("openai/gpt-4o", "gpt-4.5", "azure/gpt-4o-mini", "ft:gpt-4o:acme::x", "o1"):
+        assert bytepair.encoding_for_model(name).name == "o200k_base"
+
+
+def test_case_134_two_tokens_of_one_rank():
+    ranks = {token: id for id, token in BYTES.items()} | {b"ab": 256, b"cd": 256}
+    with pytest.raises(errors.VocabError, match="rank 256 is given to b'ab' and to b'cd'"):
+        Tokenizer.from_ranks(ranks, pattern=None)
+
+
+def test_case_169_ids_that_a_dtype_does_not_hold():
+    numpy = pytest.importorskip("numpy")
+    text = "".join(CL100K.token_bytes(id).decode() for id in (65_535, 65_536))
+    assert max(CL100K.encode(text)) >= 65_536
+    assert GPT2.encode_numpy(text, dtype="uint16").dtype == numpy.uint16
+    with pytest.raises(errors.ArgumentError, match="uint16"):
+        CL100K.encode_numpy(text, dtype="uint16")
+    with pytest.raises(errors.ArgumentError, match="dtype is uint8"):
+        GPT2.encode_numpy("a", dtype="uint8")
+
+
+def test_case_176_chunks_of_a_limit_with_overlap():
+    text = "one two three four five six seven eight nine ten " * 60
+    chunks = CL100K.chunk(text, 64, overlap=8)
+    assert chunks[0].start == 0
+    assert chunks[-1].end == len(text)
+    for before, chunk in itertools.pairwise(chunks):
+        assert chunk.text == text[chunk.start : chunk.end]
+        assert before.start < chunk.start <= before.end < chunk.end
+        assert CL100K.count(text[chunk.start : before.end]) == 8
+    assert max(len(chunk.ids) for chunk in chunks) == 64
