@@ -13,7 +13,7 @@ import bytepair
 from bytepair import Tokenizer, formats
 from bytepair.errors import FormatError
 from bytepair.formats import sentencepiece as format
-from model_texts import KINDS, MIX, NASTY
+from model_texts import NASTY
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -28,16 +28,6 @@ def assert_same(ours: Tokenizer, theirs, text: str) -> None:
     ids = theirs.encode(text)
     assert ours.encode_ordinary(text) == ids, text[:80]
     assert ours.decode(ids) == theirs.decode(ids), text[:80]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_ids_of_mistral(kind, mistral, corpus_text):
-    ours, theirs = mistral
-    text = corpus_text(kind, MIX // len(KINDS))
-    assert_same(ours, theirs, text)
-    # With special tokens each span is a text of its own.
-    head, _, tail = text.partition("<|endoftext|>")
-    assert ours.encode(f"<s>{head}</s>{tail}") == [1, *theirs.encode(head), 2, *theirs.encode(tail)]
 
 
 def test_nasty_texts(mistral):
