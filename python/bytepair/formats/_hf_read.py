@@ -213,9 +213,9 @@ class Reader(FlowReader):
         for text, token in spelled.items():
             if owner.setdefault(token, text) != text:
                 raise self.error(f"the tokens {owner[token]!r} and {text!r} have the same bytes")
-        made = {left + right for left, right in merges}
         aside = {text: id for text, id in entries.items() if _hf_write.is_placeholder(text, id)}
         aside.update((token.content, token.id) for token in added)
+        made = _made(merges, {spelled[text] for text in aside if text in spelled})
         for text in aside:
             token = spelled.get(text, b"")
             # One with a space is spelled otherwise in text than it decodes to.
@@ -253,6 +253,12 @@ def _as_bytes(text: str) -> bytes:
     """The bytes of a token in GPT-2's alphabet; others no text becomes, and they decode as is."""
     token = unspell(text)
     return text.encode("utf-8", "surrogatepass") if token is None else token
+
+
+def _made(merges: list[tuple[bytes, bytes]], wanted: set[bytes]) -> set[bytes]:
+    """Which of these tokens the merges make; of the other merges nothing is joined."""
+    begins = {token[:size] for token in wanted for size in range(1, len(token))}
+    return {left + right for left, right in merges if left in begins} & wanted
 
 
 def _is_same(content: str, normalizer: Steps) -> bool:

@@ -185,7 +185,7 @@ def test_small_files(tmp_path):
         (content(LLAMA, scores=(6, [0.0, float("nan"), 0.0, 0.0])), "score nan"),
         (content(LLAMA, token_type=(5, [2, 1, 5, 1])), "is unused"),
         (content(LLAMA, token_type=(5, [2, 1, 6, 1])), "is of type byte"),
-        (content(LLAMA, precompiled_charsmap=(0, [1, 2])), "a character map"),
+        (content(LLAMA, precompiled_charsmap=(0, [1, 2])), "there is a character map"),
         (b"GGUF", "has 4 bytes"),
         (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "version 1 of GGUF"),
         (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "version 50331648"),
