@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from bytepair import _core
-from bytepair.errors import BytepairError
+from bytepair.errors import BytepairError, FormatError
 from bytepair.formats import _hf_write
 from bytepair.formats._hf_flow import SPACE, Flow, FlowReader, Steps, short
 from bytepair.formats.gpt2 import unspell
@@ -55,6 +55,8 @@ class Reader(FlowReader):
                 drops_space=flow.drops_space,
                 token_flags={token.content: token.flags for token in added if any(token.flags)},
             )
+        except FormatError:
+            raise
         except (BytepairError, TypeError) as error:
             raise self.error(str(error)) from error
 
@@ -244,7 +246,7 @@ class Reader(FlowReader):
             try:
                 merges.append((spelled[left], spelled[right]))
             except KeyError as error:
-                message = f"merge {at}: {error.args[0]!r} is not in the vocab"
+                message = f"merge {at}: {short(error.args[0])} is not in the vocab"
                 raise self.error(message) from error
         return merges
 

@@ -91,6 +91,10 @@ def test_trained_here_it_has_the_keys_of_llama_cpp(pattern, tmp_path):
     assert_same_ids(ours, again)
 
 
+def test_which_named_patterns_llama_cpp_lacks():
+    assert set(bytepair.patterns.names()) - set(gguf.WRITTEN) == {"nanochat"}
+
+
 def plain(**options) -> Tokenizer:
     vocab = {id: bytes([id]) for id in range(256)} | options.pop("more", {})
     merges = options.pop("merges", [])
