@@ -1,8 +1,8 @@
 """Tokenizers in pickles: what goes to other processes.
 
 In: a tokenizer. Out: a function and its arguments, as `pickle` wants them. The model is flat bytes,
-which the core writes and reads in a hundredth of a second for most vocabs; a pickle of one version
-is not for another. To keep a tokenizer, save it.
+which the core writes and reads in a small part of the time that a file takes; a pickle of one
+version is not for another. To keep a tokenizer, save it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 //! A model as flat bytes: what pickles are made of.
 //!
-//! In: a model, or such bytes. Out: the other, in a tenth of the time that text takes, since nothing
-//! is spelled. It is no file format: only the version that wrote such bytes is sure to read them. They
-//! are checked as any other input is, so that damaged ones are an error.
+//! In: a model, or such bytes. Out: the other, in a small part of the time that text takes, since
+//! nothing is spelled. It is no file format: only the version that wrote such bytes is sure to read
+//! them. They are checked as any other input is, so that damaged ones are an error.
 //!
 //! Layout, in u32, little endian: [`MAGIC`]; flags; the number of tokens, their ids, their lengths,
 //! their bytes; the number of merges and their two ids, unless merging is by rank; and where it begins
