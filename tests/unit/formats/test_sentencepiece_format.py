@@ -15,6 +15,7 @@ import bytepair
 from bytepair import Tokenizer, formats
 from bytepair.errors import FormatError
 from bytepair.formats import sentencepiece as format
+from cli_support import ok
 from model_texts import NASTY
 
 sentencepiece = pytest.importorskip("sentencepiece")
@@ -257,6 +258,11 @@ def test_a_map_goes_into_the_native_file_alone(tmp_path):
     again = Tokenizer.load(tmp_path / "x.json")
     assert (again, pickle.loads(pickle.dumps(ours))) == (ours, ours)
     assert again.fingerprint == ours.fingerprint
+    # The map is not shown, only that it is there.
+    assert "CharsMap" in ok("inspect", tmp_path / "x.json")
+    assert len(ok("inspect", tmp_path / "x.json")) < 5000
+    with pytest.raises(bytepair.errors.ArgumentError, match="the base has a normalizer"):
+        bytepair.train(["x"], 2000, base=ours, special_tokens=list(ours.special_tokens))
     options = {"normalization_rule_name": "nmt_nfkc", "remove_extra_whitespaces": False}
     ours = load(trained(**options), tmp_path)
     for name, message in (("huggingface", "no normalizer like CharsMap"), ("gguf", "no place for")):
