@@ -29,11 +29,15 @@ __all__ = [
     "cut_out_many",
     "decode_with_offsets",
     "encode_with_offsets",
+    "flatten",
     "learn",
+    "merge_piece",
     "pattern_name",
     "pattern_names",
     "pretokenize",
     "resolve_pattern",
+    "split_unstable",
+    "unflatten",
 ]
 
 __version__: str
@@ -118,6 +122,7 @@ class Beginnings:
         allowed_special: _Allowed | None = None,
         disallowed_special: _Allowed | None = None,
         errors: str = "strict",
+        most: int = ...,
     ) -> tuple[list[int], bytes, list[list[int]]]: ...
     def heal(
         self, tokenizer: Tokenizer, ids: Iterable[int]
@@ -368,6 +373,10 @@ def chunks_many(
     allowed_special: _Allowed | None = None,
     disallowed_special: _Allowed | None = None,
 ) -> list[list[tuple[int, int, list[int]]]]: ...
+def flatten(model: Model) -> bytes: ...
+def unflatten(flat: bytes) -> Model: ...
+def split_unstable(tokenizer: Tokenizer, text: str) -> tuple[list[int], int]: ...
+def merge_piece(tokenizer: Tokenizer, piece: bytes) -> list[int]: ...
 def count(
     parts: Sequence[Sequence[tuple[str, Callable[[], _Reader] | None]] | Iterable[list[str]]],
     pattern: _Pattern,

@@ -69,7 +69,9 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Con
             (`"NFC"`, `"NFD"`, `"NFKC"`, `"NFKD"`, `"Lowercase"`, `"Strip"`, `"StripLeft"`,
             `"StripRight"`), or a list of steps, among them `["Replace", old, new]`,
             `["ReplaceRegex", pattern, new]`, `["Prepend", text]`, `["Prefix", text]` (unless it
-            is there) and `["PrefixFirst", text]` (that, at the beginning of the text alone).
+            is there), `["PrefixFirst", text]` (that, at the beginning of the text alone) and
+            `["CharsMap", base64, *kept]` (SentencePiece's `precompiled_charsmap`, and texts that it
+            leaves alone).
 
     Raises:
         VocabError: a merge's parts or result are not in the vocab, or two tokens share an id.
@@ -304,9 +306,9 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Con
                 "normalizer": self.normalizer,
             }
             return encodings.from_table, (table, self._special_names, parts)
-        from bytepair.formats import native
+        from bytepair import pickled
 
-        return native.loads, (native.dumps(self),)
+        return pickled.parts(self)
 
     def __copy__(self) -> Self:
         return self

@@ -310,7 +310,9 @@ def _rules_of(
         (characters, "as SentencePiece's" if base._model.symbols else None),
     ):
         if there:
-            message = f"the base has {part} ({there}), which training does not apply to the corpus"
+            message = (
+                f"the base has {part} ({there!s:.200}), which training does not apply to the corpus"
+            )
             raise ArgumentError(message)
     own = list(base.special_tokens)
     if pattern != "gpt2" and regex(pattern) != base._pattern:

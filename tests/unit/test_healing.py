@@ -94,3 +94,10 @@ def test_what_is_refused():
         GPT2.encode_with_unstable("a" * 2_000)
     with pytest.raises(errors.SpecialTokenError):
         GPT2.encode_with_unstable("<|endoftext|>", allowed_special=(), disallowed_special="all")
+
+
+def test_special_tokens_of_white_space_hold():
+    chat = GPT2.with_special_tokens(["\n\n"])
+    stable, rows = chat.encode_with_unstable("a\n\n ")
+    assert stable == [64, 50257]
+    assert [220] in rows

@@ -1,6 +1,6 @@
 //! Text that may go on: a function for what holds, and the index it needs.
 
-use bytepair::healing::{Beginnings as CoreBeginnings, Healed};
+use bytepair::healing::{self, Beginnings as CoreBeginnings, Healed, OPEN_MOST};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -33,7 +33,7 @@ impl Beginnings {
     }
 
     /// What holds of a text, the tail, and what may come in its place.
-    #[pyo3(signature = (tokenizer, text, *, allowed_special = None, disallowed_special = None, errors = "strict"))]
+    #[pyo3(signature = (tokenizer, text, *, allowed_special = None, disallowed_special = None, errors = "strict", most = OPEN_MOST))]
     fn encode<'py>(
         &self,
         tokenizer: &Bound<'py, Tokenizer>,
@@ -41,6 +41,7 @@ impl Beginnings {
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
+        most: usize,
     ) -> PyResult<Row<'py>> {
         let (py, tokenizer) = (text.py(), tokenizer.get());
         let surrogates = Surrogates::parse(py, errors)?;
@@ -48,7 +49,8 @@ impl Beginnings {
         let text = text.cast::<PyString>().map_err(|_| convert::not_str("text", text))?;
         let text = utf8(text, surrogates)?;
         let policy = special.get(&tokenizer.core);
-        let healed = py.detach(|| self.0.encode(&tokenizer.core, &text, policy)).or_raise(py)?;
+        let core = &tokenizer.core;
+        let healed = py.detach(|| self.0.encode(core, &text, policy, most)).or_raise(py)?;
         Ok(row(py, healed))
     }
 
@@ -62,4 +64,22 @@ impl Beginnings {
         let ids = idsin::ids(ids)?;
         Ok(row(py, py.detach(|| self.0.heal(&tokenizer.core, &ids)).or_raise(py)?))
     }
+}
+
+/// The ids of a text with no special token in it, and how many of them hold if it goes on.
+#[pyfunction]
+pub(crate) fn split_unstable(
+    tokenizer: &Bound<'_, Tokenizer>,
+    text: &Bound<'_, PyString>,
+) -> PyResult<(Vec<u32>, usize)> {
+    let (py, core) = (text.py(), &tokenizer.get().core);
+    let text = utf8(text, Surrogates::Strict)?;
+    py.detach(|| healing::split(core, &text, core.plain())).or_raise(py)
+}
+
+/// The ids of bytes that are one piece.
+#[pyfunction]
+pub(crate) fn merge_piece(tokenizer: &Bound<'_, Tokenizer>, piece: &[u8]) -> PyResult<Vec<u32>> {
+    let (py, core) = (tokenizer.py(), &tokenizer.get().core);
+    py.detach(|| healing::merged(core, piece)).or_raise(py)
 }

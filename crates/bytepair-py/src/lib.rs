@@ -17,6 +17,7 @@ mod cutting;
 mod decode;
 mod encode;
 mod error;
+mod flat;
 mod healing;
 mod idsin;
 mod ints;
@@ -42,7 +43,9 @@ mod _core {
     #[pymodule_export]
     use crate::cutting::{chunks, cut_out, decode_with_offsets, encode_with_offsets};
     #[pymodule_export]
-    use crate::healing::Beginnings;
+    use crate::flat::{flatten, unflatten};
+    #[pymodule_export]
+    use crate::healing::{Beginnings, merge_piece, split_unstable};
     #[pymodule_export]
     use crate::many::{chunks_many, cut_out_many};
     #[pymodule_export]

@@ -14,7 +14,8 @@ use crate::merge::heap::Heap;
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
 
-/// The longest end that may be open, in bytes: each token that fits there is tried on it.
+/// The longest end that may be open where nothing else is said, in bytes: each token that fits there is
+/// tried on it.
 pub const OPEN_MOST: usize = 1 << 10;
 
 /// The tokens in the order of their bytes: all that begin alike stand together.
@@ -57,36 +58,20 @@ impl Beginnings {
         &rest[..rest.partition_point(|id| token(id).starts_with(bytes))]
     }
 
-    /// [`Tokenizer::encode`] of a text that may go on: with the semantics of tiktoken's
-    /// `encode_with_unstable`, the tokens of the last piece do not hold.
+    /// [`Tokenizer::encode`] of a text that may go on: what [`split`] says does not hold is open, and
+    /// has at most `most` bytes.
     ///
     /// # Errors
-    /// As [`Tokenizer::encode`], and for a tokenizer with a normalizer.
-    pub fn encode(&self, tokenizer: &Tokenizer, text: &str, policy: &Policy) -> Result<Healed> {
-        tokenizer.refuse_rewritten(text)?;
-        let mut stable = Vec::new();
-        tokenizer.encode(text, policy, &mut stable)?;
-        let mut from = 0;
-        while let Some(found) = policy.find(text, from) {
-            from = found.end;
-        }
-        let pieces = tokenizer.pretokenizer().pieces(&text[from..])?;
-        let Some(last) = pieces.last() else { return Ok(Healed::whole(stable)) };
-        let count = tokenizer.with_scratch(0, |scratch| {
-            scratch.merge_piece(tokenizer, last.as_bytes()).map(<[u32]>::len)
-        })?;
-        let mut kept = stable.len() - count;
-        // White space may be cut elsewhere when more comes, so all of it is open.
-        let is_space = |id: u32| {
-            let bytes = tokenizer.token_bytes(id).unwrap_or_default();
-            bytes.iter().all(|byte| b" \n\t".contains(byte))
-        };
-        if is_space(stable[kept]) {
-            while kept > 0 && is_space(stable[kept - 1]) {
-                kept -= 1;
-            }
-        }
-        self.open(tokenizer, stable, kept)
+    /// As [`split`], and for a longer open end.
+    pub fn encode(
+        &self,
+        tokenizer: &Tokenizer,
+        text: &str,
+        policy: &Policy,
+        most: usize,
+    ) -> Result<Healed> {
+        let (ids, kept) = split(tokenizer, text, policy)?;
+        self.open(tokenizer, ids, kept, most)
     }
 
     /// The ids of a text that may go on: the longest end of them whose bytes are the beginning of a
@@ -110,17 +95,23 @@ impl Beginnings {
                 kept = at;
             }
         }
-        self.open(tokenizer, ids.to_vec(), kept)
+        self.open(tokenizer, ids.to_vec(), kept, OPEN_MOST)
     }
 
     /// Takes back all but the first `kept` ids.
-    fn open(&self, tokenizer: &Tokenizer, mut stable: Vec<u32>, kept: usize) -> Result<Healed> {
+    fn open(
+        &self,
+        tokenizer: &Tokenizer,
+        mut stable: Vec<u32>,
+        kept: usize,
+        most: usize,
+    ) -> Result<Healed> {
         let mut tail = Vec::new();
         tokenizer.decode(&stable[kept..], &mut tail)?;
-        if tail.len() > OPEN_MOST {
+        if tail.len() > most {
             return Err(Error::Value(format!(
                 "the last piece of the text has {} bytes; what may follow is looked for behind at \
-                 most {OPEN_MOST}, so end the text with a word",
+                 most {most}, so end the text with a word",
                 tail.len()
             )));
         }
@@ -138,7 +129,7 @@ impl Beginnings {
         found.extend(self.of(tokenizer, tail).iter().map(|&id| vec![id]));
         let (mut heap, mut bytes, mut ids) = (Heap::new(), Vec::new(), Vec::new());
         // The token that straddles the end begins at any place in the tail.
-        for at in 1..tail.len() {
+        for at in tail.len().saturating_sub(self.longest).max(1)..tail.len() {
             for &id in self.of(tokenizer, &tail[at..]) {
                 bytes.clear();
                 bytes.extend_from_slice(&tail[..at]);
@@ -174,8 +165,44 @@ impl Beginnings {
     }
 }
 
-impl Healed {
-    fn whole(stable: Vec<u32>) -> Self {
-        Self { stable, tail: Vec::new(), completions: Vec::new() }
+/// The ids of a text that may go on, and how many of them hold whatever follows: with the semantics of
+/// tiktoken's `encode_with_unstable`, not the tokens of the last piece.
+///
+/// # Errors
+/// As [`Tokenizer::encode`], and for a tokenizer with a normalizer.
+pub fn split(tokenizer: &Tokenizer, text: &str, policy: &Policy) -> Result<(Vec<u32>, usize)> {
+    tokenizer.refuse_rewritten(text)?;
+    let mut ids = Vec::new();
+    tokenizer.encode(text, policy, &mut ids)?;
+    let mut from = 0;
+    while let Some(found) = policy.find(text, from) {
+        from = found.end;
     }
+    let pieces = tokenizer.pretokenizer().pieces(&text[from..])?;
+    let mut kept = ids.len();
+    let Some(last) = pieces.last() else { return Ok((ids, kept)) };
+    kept -= tokenizer.with_scratch(0, |scratch| {
+        scratch.merge_piece(tokenizer, last.as_bytes()).map(<[u32]>::len)
+    })?;
+    // White space may be cut elsewhere when more comes, so all of it is open.
+    let is_space = |id: u32| {
+        let token = tokenizer.model().vocab().bytes(id);
+        token.is_some_and(|bytes| bytes.iter().all(|byte| b" \n\t".contains(byte)))
+    };
+    if is_space(ids[kept]) {
+        while kept > 0 && is_space(ids[kept - 1]) {
+            kept -= 1;
+        }
+    }
+    Ok((ids, kept))
+}
+
+/// The ids of bytes that are one piece, UTF-8 or not.
+///
+/// # Errors
+/// As [`crate::merge::Model::merge`].
+pub fn merged(tokenizer: &Tokenizer, piece: &[u8]) -> Result<Vec<u32>> {
+    let mut ids = Vec::new();
+    tokenizer.model().merge(piece, &mut Heap::new(), &mut ids)?;
+    Ok(ids)
 }

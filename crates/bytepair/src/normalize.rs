@@ -17,6 +17,7 @@ use unicode_normalization_alignments::{
     IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfkc_quick,
 };
 
+use crate::charsmap::CharsMap;
 use crate::error::{Error, Result};
 
 /// One thing that is done to a span.
@@ -52,6 +53,8 @@ pub enum Step {
         /// Whether only of the span at the beginning of the whole text.
         first: bool,
     },
+    /// The texts of a character map become others (`SentencePiece`).
+    CharsMap(Arc<CharsMap>),
 }
 
 /// What is done to a span: steps, one after the other. Cheap to clone.
@@ -112,10 +115,15 @@ impl Step {
             ["Prepend", text] => Self::Prepend(text.into()),
             ["Prefix", text] => Self::Prefix { text: text.into(), first: false },
             ["PrefixFirst", text] => Self::Prefix { text: text.into(), first: true },
+            ["CharsMap", ref more @ ..] => {
+                let more = more.iter().map(|&word| word.to_owned()).collect();
+                Self::CharsMap(Arc::new(CharsMap::new(more)?))
+            }
             _ => {
                 return Err(Error::Value(format!(
                     "unknown normalizer {:?}; the steps are NFC, NFD, NFKC, NFKD, Lowercase, Strip, \
-                     StripLeft, StripRight, Replace, ReplaceRegex, Prepend, Prefix and PrefixFirst",
+                     StripLeft, StripRight, Replace, ReplaceRegex, Prepend, Prefix, PrefixFirst and \
+                     CharsMap",
                     words.join(" ")
                 )));
             }
@@ -138,12 +146,13 @@ impl Step {
             Self::Prepend(text) => vec!["Prepend", text],
             Self::Prefix { text, first: false } => vec!["Prefix", text],
             Self::Prefix { text, first: true } => vec!["PrefixFirst", text],
+            Self::CharsMap(map) => std::iter::once("CharsMap").chain(map.words()).collect(),
         }
     }
 
     fn is_local(&self) -> bool {
         match self {
-            Self::Strip { .. } | Self::ReplaceRegex(..) => false,
+            Self::Strip { .. } | Self::ReplaceRegex(..) | Self::CharsMap(_) => false,
             // What becomes nothing may leave nothing for a prefix to be put before.
             Self::Replace(from, to) => from.chars().nth(1).is_none() && !to.is_empty(),
             _ => true,
@@ -153,7 +162,11 @@ impl Step {
     fn is_closed(&self) -> bool {
         !matches!(
             self,
-            Self::Strip { .. } | Self::ReplaceRegex(..) | Self::Prepend(_) | Self::Prefix { .. }
+            Self::Strip { .. }
+                | Self::ReplaceRegex(..)
+                | Self::Prepend(_)
+                | Self::Prefix { .. }
+                | Self::CharsMap(_)
         )
     }
 
@@ -200,6 +213,7 @@ impl Step {
                 with_prefix(text)
             }
             Self::Prepend(_) | Self::Prefix { .. } => None,
+            Self::CharsMap(map) => map.apply(span)?,
         })
     }
 }

@@ -104,7 +104,7 @@ def _readable(facts: dict[str, Any]) -> str:
         ("merges", f"{facts['merges']:,}"),
         ("special", f"{len(special):,}"),
         *([("added", f"{len(facts['added_tokens']):,}")] if facts["added_tokens"] else []),
-        *([("normalizer", facts["normalizer"])] if facts["normalizer"] else []),
+        *([("normalizer", _short(facts["normalizer"]))] if facts["normalizer"] else []),
         ("merge rule", rule[facts["merge_rule"]] + whole),
         ("pattern", _pattern(facts)),
         ("token length", f"{facts['mean_token_bytes']:.2f} bytes on average"),
@@ -138,3 +138,10 @@ def _pattern(facts: dict[str, Any]) -> str:
     if isinstance(pattern, str):
         return pattern
     return " then ".join(pattern)
+
+
+def _short(normalizer: str | list[Any]) -> str | list[Any]:
+    """A normalizer to be shown, without the rest of long words: a character map is one."""
+    if isinstance(normalizer, str):
+        return normalizer if len(normalizer) <= 80 else f"{normalizer[:40]}…"
+    return [_short(step) for step in normalizer]

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "LoadOptions", "detect", "load", "names", "options", "save"]
 
 
+_MOST_WORDS = 1000
+"""The length of an error about a file, in characters; a longer one loses its middle."""
+
+
 class LoadOptions(TypedDict, total=False):
     """What a caller may say about a file that does not say it itself."""
 
@@ -129,6 +133,14 @@ def load(
     try:
         with _files.uncollected():
             return found.load(os.fspath(path), **given)
+    except FormatError as error:
+        message = str(error)
+        if len(message) <= _MOST_WORDS:
+            raise
+        # A damaged file may have a token of any length.
+        half = _MOST_WORDS // 2
+        message = f"{message[:half]} … {message[-half:]}"
+        raise FormatError(message) from None
     except UnicodeEncodeError as error:
         message = (
             f"{os.fspath(path)}: {error.object!r:.80} has half a surrogate pair, so is no text"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from bytepair import _core
-from bytepair.errors import BytepairError
+from bytepair.errors import BytepairError, FormatError
 from bytepair.formats import _hf_write
 from bytepair.formats._hf_flow import SPACE, Flow, FlowReader, Steps, short
 from bytepair.formats.gpt2 import unspell
@@ -55,6 +55,8 @@ class Reader(FlowReader):
                 drops_space=flow.drops_space,
                 token_flags={token.content: token.flags for token in added if any(token.flags)},
             )
+        except FormatError:
+            raise
         except (BytepairError, TypeError) as error:
             raise self.error(str(error)) from error
 
@@ -213,9 +215,9 @@ class Reader(FlowReader):
         for text, token in spelled.items():
             if owner.setdefault(token, text) != text:
                 raise self.error(f"the tokens {owner[token]!r} and {text!r} have the same bytes")
-        made = {left + right for left, right in merges}
         aside = {text: id for text, id in entries.items() if _hf_write.is_placeholder(text, id)}
         aside.update((token.content, token.id) for token in added)
+        made = _made(merges, {spelled[text] for text in aside if text in spelled})
         for text in aside:
             token = spelled.get(text, b"")
             # One with a space is spelled otherwise in text than it decodes to.
@@ -244,7 +246,7 @@ class Reader(FlowReader):
             try:
                 merges.append((spelled[left], spelled[right]))
             except KeyError as error:
-                message = f"merge {at}: {error.args[0]!r} is not in the vocab"
+                message = f"merge {at}: {short(error.args[0])} is not in the vocab"
                 raise self.error(message) from error
         return merges
 
@@ -253,6 +255,12 @@ def _as_bytes(text: str) -> bytes:
     """The bytes of a token in GPT-2's alphabet; others no text becomes, and they decode as is."""
     token = unspell(text)
     return text.encode("utf-8", "surrogatepass") if token is None else token
+
+
+def _made(merges: list[tuple[bytes, bytes]], wanted: set[bytes]) -> set[bytes]:
+    """Which of these tokens the merges make; of the other merges nothing is joined."""
+    begins = {token[:size] for token in wanted for size in range(1, len(token))}
+    return {left + right for left, right in merges if left in begins} & wanted
 
 
 def _is_same(content: str, normalizer: Steps) -> bool:

@@ -71,7 +71,7 @@ def differs(text: str) -> str | None:
 
 def is_placeholder(text: str, id: int) -> bool:
     """Whether a token of this name only keeps the ids after it in their place."""
-    return text == _placeholder(id)
+    return text.startswith("<|unassigned_") and text == _placeholder(id)
 
 
 def _placeholder(id: int) -> str:

@@ -8,6 +8,7 @@ and the unknown piece become special tokens; user-defined ones are found before 
 from __future__ import annotations
 
 import math
+from base64 import b64encode
 from typing import Any, NamedTuple
 
 from bytepair import _core
@@ -28,7 +29,14 @@ class Piece(NamedTuple):
 
 
 def build(
-    pieces: list[Piece], source: str, *, escaped: bool, prefix: bool, extra: bool, fallback: bool
+    pieces: list[Piece],
+    source: str,
+    *,
+    escaped: bool,
+    prefix: bool,
+    extra: bool,
+    fallback: bool,
+    charsmap: bytes = b"",
 ) -> Tokenizer:
     """A tokenizer of these pieces; the id of a piece is its place.
 
@@ -39,17 +47,24 @@ def build(
         prefix: whether a space is put before a text (and left out when decoding).
         extra: whether spaces at the ends, and all but one of several, are taken away.
         fallback: whether a character that is no piece becomes its bytes.
+        charsmap: the character map that is applied first; user-defined pieces are left alone.
 
     Raises `FormatError` naming the piece that cannot be taken over.
     """
     builder = _Builder(pieces, source)
     builder.check()
+    steps = _steps(escaped=escaped, prefix=prefix, extra=extra)
+    if charsmap:
+        if extra and b"  " in charsmap[4 + int.from_bytes(charsmap[:4], "little") :]:
+            raise builder.error("the character map has a result with two spaces: not supported")
+        kept = [piece.text for piece in pieces if piece.kind == USER_DEFINED]
+        steps.insert(0, ["CharsMap", b64encode(charsmap).decode(), *kept])
     return Tokenizer._assemble(
         builder.model(escaped=escaped, fallback=fallback),
         {piece.text: id for id, piece in enumerate(pieces) if piece.kind in (CONTROL, UNKNOWN)},
         pattern=None,
         name=None,
-        normalizer=_steps(escaped=escaped, prefix=prefix, extra=extra) or None,
+        normalizer=steps or None,
         drops_space=prefix or extra,
     )
 

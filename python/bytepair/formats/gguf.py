@@ -224,7 +224,8 @@ class _Reader:
             Piece(text, score, kind) for text, score, kind in zip(texts, scores, types, strict=True)
         ]
         if self.get("precompiled_charsmap", list):
-            raise self.error("the normalizer has a character map, which is not supported")
+            why = "llama.cpp does not apply it to a llama vocab"
+            raise self.error(f"there is a character map ({KEY}precompiled_charsmap): {why}")
         return _pieces.build(
             pieces,
             self.source,

@@ -5,9 +5,9 @@ is no way back. Control pieces and the unknown piece become special tokens, whic
 never finds in text, so its ids are those of `encode_ordinary`. Any two neighbours whose joined text
 is a piece may merge; that of the best score goes first, the leftmost of equals.
 
-Refused by name: the types unigram, word and char; a normalizer with a character map (`nmt_nfkc` and
-the like; `identity` has none); unused pieces; spaces as suffixes. Training parameters, self tests
-and the ids of padding are not kept.
+Character maps (`nmt_nfkc` and the like; `identity` has none) become a step of the normalizer.
+Refused by name: the types unigram, word and char; denormalizers; unused pieces; spaces as suffixes.
+Training parameters, self tests and the ids of padding are not kept.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ class _Reader:
         self.pieces: list[Piece] = []
         self.trainer: dict[int, int] = {}
         self.normalizer: dict[int, int] = {}
+        self.charsmap = b""
 
     def error(self, what: str) -> FormatError:
         return FormatError(f"{self.source}: {what}")
@@ -78,10 +79,11 @@ class _Reader:
                 self.pieces.append(self.piece(value, len(self.pieces)))
             elif number == 2:
                 self.trainer.update(self.numbers(value))
-            elif number in (3, 5):
-                self.refuse_map(value, "normalizer" if number == 3 else "denormalizer")
-                if number == 3:
-                    self.normalizer.update(self.numbers(value))
+            elif number == 3:
+                self.normalizer.update(self.numbers(value))
+                self.charsmap = self.map_of(value) or self.charsmap
+            elif number == 5 and self.map_of(value):
+                raise self.error("there is a denormalizer, which is not supported")
         if not self.pieces:
             raise self.error("there is no piece in it; the file is not whole")
 
@@ -102,15 +104,10 @@ class _Reader:
     def numbers(self, data: memoryview) -> dict[int, int]:
         return {number: signed(value) for number, value in fields(data) if isinstance(value, int)}
 
-    def refuse_map(self, data: memoryview, what: str) -> None:
-        found = dict(fields(data))
-        name = found.get(1, memoryview(b""))
-        if found.get(2):
-            shown = bytes(name).decode("utf-8", "replace") if isinstance(name, memoryview) else ""
-            raise self.error(
-                f"the {what} {shown!r} has a character map, which is not supported; only "
-                "'identity' is"
-            )
+    def map_of(self, data: memoryview) -> bytes:
+        """The character map of a normalizer, empty where there is none."""
+        found = dict(fields(data)).get(2, b"")
+        return b"" if isinstance(found, int) else bytes(found)
 
     # ── The tokenizer ─────────────────────────────────────────────────────────────────────────────
 
@@ -128,4 +125,5 @@ class _Reader:
             prefix=bool(self.normalizer.get(3, 1)),
             extra=bool(self.normalizer.get(4, 1)),
             fallback=bool(self.trainer.get(35)),
+            charsmap=self.charsmap,
         )

@@ -55,8 +55,7 @@ def load(
     Raises `FormatError`, naming file and line; `ArgumentError` when the file is not one of OpenAI's
     and the pattern or the special tokens are not given.
     """
-    with open(path, "rb") as file:
-        content = file.read().replace(b"\r\n", b"\n")
+    content = _files.read_bytes(path, _files.MOST_TEXT).replace(b"\r\n", b"\n")
     known = KNOWN.get(hashlib.sha256(content).hexdigest())
     if known is not None:
         from bytepair.encodings import get_encoding

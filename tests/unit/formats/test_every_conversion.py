@@ -13,6 +13,7 @@ MODELS = {
     "llama3": "hf/llama3",
     "qwen3": "hf/qwen3",
     "deepseek_v3": "hf/deepseek_v3",
+    "gemma3": "hf/gemma3",
     "tekken": "mistral/tekken_240911.json",
     "mistral": "mistral/tokenizer.model.v1",
 }
@@ -25,6 +26,7 @@ HOLDS = {
     "llama3": {"native", "huggingface", "gguf"},
     "qwen3": {"native", "huggingface", "gguf"},
     "deepseek_v3": {"native", "huggingface", "gguf"},
+    "gemma3": {"native", "huggingface"},
     "tekken": {"native", "huggingface", "gguf", "tiktoken", "tekken", "reference"},
     "mistral": {"native", "huggingface", "gguf"},
 }

@@ -91,6 +91,10 @@ def test_trained_here_it_has_the_keys_of_llama_cpp(pattern, tmp_path):
     assert_same_ids(ours, again)
 
 
+def test_which_named_patterns_llama_cpp_lacks():
+    assert set(bytepair.patterns.names()) - set(gguf.WRITTEN) == {"nanochat"}
+
+
 def plain(**options) -> Tokenizer:
     vocab = {id: bytes([id]) for id in range(256)} | options.pop("more", {})
     merges = options.pop("merges", [])
@@ -185,7 +189,7 @@ def test_small_files(tmp_path):
         (content(LLAMA, scores=(6, [0.0, float("nan"), 0.0, 0.0])), "score nan"),
         (content(LLAMA, token_type=(5, [2, 1, 5, 1])), "is unused"),
         (content(LLAMA, token_type=(5, [2, 1, 6, 1])), "is of type byte"),
-        (content(LLAMA, precompiled_charsmap=(0, [1, 2])), "a character map"),
+        (content(LLAMA, precompiled_charsmap=(0, [1, 2])), "there is a character map"),
         (b"GGUF", "has 4 bytes"),
         (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "version 1 of GGUF"),
         (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "version 50331648"),

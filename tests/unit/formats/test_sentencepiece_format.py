@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import pickle
+import random
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,8 @@ import bytepair
 from bytepair import Tokenizer, formats
 from bytepair.errors import FormatError
 from bytepair.formats import sentencepiece as format
-from model_texts import KINDS, MIX, NASTY
+from cli_support import ok
+from model_texts import NASTY
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -28,16 +31,6 @@ def assert_same(ours: Tokenizer, theirs, text: str) -> None:
     ids = theirs.encode(text)
     assert ours.encode_ordinary(text) == ids, text[:80]
     assert ours.decode(ids) == theirs.decode(ids), text[:80]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_ids_of_mistral(kind, mistral, corpus_text):
-    ours, theirs = mistral
-    text = corpus_text(kind, MIX // len(KINDS))
-    assert_same(ours, theirs, text)
-    # With special tokens each span is a text of its own.
-    head, _, tail = text.partition("<|endoftext|>")
-    assert ours.encode(f"<s>{head}</s>{tail}") == [1, *theirs.encode(head), 2, *theirs.encode(tail)]
 
 
 def test_nasty_texts(mistral):
@@ -116,6 +109,13 @@ OPTIONS = [
     {"remove_extra_whitespaces": False, "allow_whitespace_only_pieces": True, "split_digits": True},
     {"split_by_whitespace": False, "split_by_unicode_script": False},
     {"user_defined_symbols": ["ing", "tion s", "ings", "▁▁", "▁th"], "control_symbols": ["<c>"]},
+    {"normalization_rule_name": "nmt_nfkc", "byte_fallback": True, "vocab_size": 800},
+    {
+        "normalization_rule_name": "nmt_nfkc_cf",
+        "add_dummy_prefix": False,
+        "user_defined_symbols": ["ing", "①", "ﬁx", "e\u0301", "ＡＢ"],
+    },
+    {"normalization_rule_name": "nfkc", "remove_extra_whitespaces": False},
 ]
 
 
@@ -135,7 +135,10 @@ def test_trained_models(pair):
 
 
 @settings(max_examples=60)
-@given(text=st.text(alphabet="aehinostgr ▁\n.1é中", max_size=80), size=st.integers(1, 9))
+@given(
+    text=st.text(alphabet="aehinostgr ▁\n.1é中ＡＢﬁ①ｶﾞ¨ﷺ\u0301\u3000\u200b", max_size=80),
+    size=st.integers(1, 9),
+)
 def test_texts_whole_and_in_chunks(pair, text, size):
     ours, theirs = pair
     ids = theirs.encode(text)
@@ -160,7 +163,6 @@ def load(model: bytes, tmp_path) -> Tokenizer:
     [
         ({"model_type": "unigram", "vocab_size": 200}, "of type unigram, which is not supported"),
         ({"model_type": "char"}, "of type char"),
-        ({"normalization_rule_name": "nmt_nfkc"}, "the normalizer 'nmt_nfkc' has a character map"),
         ({"treat_whitespace_as_suffix": True}, "spaces are suffixes"),
     ],
 )
@@ -218,8 +220,10 @@ def test_damaged_models(model, message, tmp_path):
 @settings(max_examples=150)
 @given(data=st.data())
 def test_mutations_end_in_a_tokenizer_or_an_error(data, tmp_path_factory):
-    model = bytearray(trained(vocab_size=300) if not _MODEL else _MODEL[0])
-    _MODEL[:] = [bytes(model)]
+    rule = data.draw(st.sampled_from(["identity", "nmt_nfkc"]))
+    if rule not in _MODELS:
+        _MODELS[rule] = trained(vocab_size=300, normalization_rule_name=rule)
+    model = bytearray(_MODELS[rule])
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(model) - 1))
         match data.draw(st.sampled_from(["set", "cut", "drop", "repeat"])):
@@ -233,11 +237,51 @@ def test_mutations_end_in_a_tokenizer_or_an_error(data, tmp_path_factory):
                 model[at:at] = model[at : at + data.draw(st.integers(1, 40))]
         if not model:
             break
+    folder = tmp_path_factory.mktemp("m")
     try:
-        tokenizer = load(bytes(model), tmp_path_factory.mktemp("m"))
-        tokenizer.encode_ordinary("the thing  ▁ é中")
-    except bytepair.errors.BytepairError:
-        pass
+        load(bytes(model), folder).encode_ordinary("the thing  ▁ é中 ＡＢﬁ①ｶﾞ")
+    except bytepair.errors.BytepairError as error:
+        assert not isinstance(error, FormatError) or str(folder) in str(error)  # noqa: PT017
 
 
-_MODEL: list[bytes] = []
+_MODELS: dict[str, bytes] = {}
+
+
+# ── Character maps ────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_map_goes_into_the_native_file_alone(tmp_path):
+    ours = load(trained(normalization_rule_name="nmt_nfkc"), tmp_path)
+    assert ours.normalizer[0][0] == "CharsMap"
+    assert ours.decode(ours.encode_ordinary("ｓｔ\u200bａ  ①")) == "st a 1"
+    ours.save(tmp_path / "x.json")
+    again = Tokenizer.load(tmp_path / "x.json")
+    assert (again, pickle.loads(pickle.dumps(ours))) == (ours, ours)
+    assert again.fingerprint == ours.fingerprint
+    # The map is not shown, only that it is there.
+    assert "CharsMap" in ok("inspect", tmp_path / "x.json")
+    assert len(ok("inspect", tmp_path / "x.json")) < 5000
+    with pytest.raises(bytepair.errors.ArgumentError, match="the base has a normalizer"):
+        bytepair.train(["x"], 2000, base=ours, special_tokens=list(ours.special_tokens))
+    options = {"normalization_rule_name": "nmt_nfkc", "remove_extra_whitespaces": False}
+    ours = load(trained(**options), tmp_path)
+    for name, message in (("huggingface", "no normalizer like CharsMap"), ("gguf", "no place for")):
+        with pytest.raises(FormatError, match=message):
+            ours.save(tmp_path / "there", format=name)
+
+
+@settings(max_examples=100)
+@given(seed=st.integers(0, 2**32), count=st.sampled_from([1, 3, 30, 300]))
+def test_damaged_maps_end_in_a_text_or_an_error(seed, count, tmp_path_factory):
+    if "nmt_nfkc" not in _MODELS:
+        _MODELS["nmt_nfkc"] = trained(vocab_size=300, normalization_rule_name="nmt_nfkc")
+    model = bytearray(_MODELS["nmt_nfkc"])
+    begin = model.index(b"nmt_nfkc") + 16
+    source = random.Random(seed)
+    for _ in range(count):
+        # The units near the root decide about most texts.
+        last = source.choice([begin + 2000, begin + 200_000])
+        model[source.randrange(begin, last)] = source.randrange(256)
+    with contextlib.suppress(bytepair.errors.BytepairError):
+        ours = load(bytes(model), tmp_path_factory.mktemp("m"))
+        ours.encode_ordinary("the thing  ▁ é中 ＡＢﬁ①ｶﾞ" * 5)

@@ -31,7 +31,7 @@ class Places:
             return self.tokenizer.encode_with_offsets(text, allowed_special=allowed)
         if self.tokenizer.normalizer != "NFC":
             message = (
-                f"offsets are not known with the normalizer {self.tokenizer.normalizer!r}, "
+                f"offsets are not known with the normalizer {self.tokenizer.normalizer!r:.200}, "
                 "only with NFC or none; encode without return_offsets_mapping"
             )
             raise ArgumentError(message)

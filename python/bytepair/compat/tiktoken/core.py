@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from bytepair import _core
 from bytepair.compat.tiktoken import _special, _unstable
 from bytepair.compat.tiktoken._arguments import (
     RANGE,
@@ -242,7 +243,7 @@ class Encoding:
         allowed = self._checked(text, allowed_special, disallowed_special)
         # Raises for a surrogate, as tiktoken does here.
         text.encode()
-        return self._unstable.encode(text, allowed)
+        return _unstable.encode(self._tokenizer, text, allowed)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """The id of a token, special tokens included. Raises `KeyError` when it is none.
@@ -357,7 +358,7 @@ class Encoding:
         >>> tiktoken.get_encoding("gpt2").token_byte_values()[-1]
         b'\xff'
         """
-        return list(self._unstable.tokens)
+        return sorted(token for _, token in self._tokenizer._model.items())
 
     @property
     def eot_token(self) -> int:
@@ -407,10 +408,6 @@ class Encoding:
         """What a text must not hold when nothing is said."""
         return _special.finder(frozenset(self._special_tokens))
 
-    @functools.cached_property
-    def _unstable(self) -> _unstable.Unstable:
-        return _unstable.Unstable(self._tokenizer)
-
     # ── What tiktoken's own tests and tools reach for ─────────────────────────────────────────────
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
@@ -418,20 +415,20 @@ class Encoding:
         piece = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
         if not isinstance(piece, bytes):
             raise not_a("bytes", piece)
-        return self._unstable.piece(piece)
+        return _core.merge_piece(self._tokenizer, piece)
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         """The ids of `text`, cut into pieces in one step and merged in another."""
         ids = []
         for piece in pretokenize(text, self._tokenizer.pattern):
-            ids.extend(self._unstable.piece(piece.encode()))
+            ids.extend(_core.merge_piece(self._tokenizer, piece.encode()))
         return ids
 
     def _encode_bytes(self, text: bytes) -> list[int]:
         """The ids of bytes, where what follows the last valid character joins the last piece."""
         if not isinstance(text, bytes):
             raise not_a("bytes", text)
-        return self._unstable.encode_bytes(text)
+        return _unstable.encode_bytes(self._tokenizer, text)
 
     def __getstate__(self) -> object:
         from bytepair.compat.tiktoken import registry
