@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytepair::Error;
 use bytepair::pretokenize::{Filled, NAMED, Pattern, Pretokenizer, pattern_names};
+use bytepair::simd::Level;
 
 fn regex(text: &str) -> Pattern {
     Pattern::Regex(text.to_owned())
@@ -197,6 +198,34 @@ fn a_call_goes_on_where_the_last_one_stopped() {
     assert_eq!((ends.as_slice(), filled), (&[7, 3, 7, 13][..], Filled { next: 13, settled: 0 }));
     assert_eq!(pretokenizer.fill(text, 0, &mut ends, 0).unwrap(), Filled { next: 0, settled: 0 });
     assert_eq!(ends.len(), 4);
+}
+
+/// Characters of two to four bytes at every place of a word of 64, and texts of every length.
+#[test]
+fn words_of_bits_are_right_at_every_length() {
+    let text = "\u{6587}\u{4ef6}\u{5b58}\u{5728}\u{ff0c}x\u{e9}\u{438}\u{41c}\u{301}\u{ac00}\u{1f600} 7\u{660}";
+    let text = text.repeat(40);
+    for entry in NAMED {
+        let fast = Pretokenizer::new(&entry.pattern()).unwrap();
+        for start in [0, 3, 6, 9, 12, 15, 16, 18] {
+            let text = &text[start..];
+            for (end, _) in text.char_indices().skip(20).take(500) {
+                let text = &text[..end];
+                let mut expected = Vec::new();
+                fast.fill(text, 0, &mut expected, usize::MAX).unwrap();
+                for level in Level::all() {
+                    let (mut from, mut found) = (0, Vec::new());
+                    while from < text.len() {
+                        let mut ends = Vec::new();
+                        let next = fast.chunk_at(level, text, from, &mut ends).unwrap();
+                        found.extend(ends.into_iter().map(|end| from + end as usize));
+                        from = next;
+                    }
+                    assert_eq!(found, expected, "{} {level:?} {end} bytes", entry.name);
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -245,8 +245,14 @@ impl<const LEN: usize> Blocks<LEN> {
     /// where these begin.
     #[inline(always)]
     fn put_known(&mut self, level: Level, text: &[u8], word: usize) -> u64 {
-        let Some(bytes) = text[64 * (word - 1)..].first_chunk::<65>() else { return 0 };
-        let found: [u64; LEAD_PLANES.len()] = level.leads(bytes, &LEADS);
+        let rest = &text[64 * (word - 1)..];
+        // Where the text ends with the word, so does its last character.
+        let bytes = rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut padded = [0; 65];
+            padded[..64].copy_from_slice(&rest[..64]);
+            padded
+        });
+        let found: [u64; LEAD_PLANES.len()] = level.leads(&bytes, &LEADS);
         let inside = self.planes[INSIDE][word];
         let mut known = 0;
         for (plane, firsts) in LEAD_PLANES.into_iter().zip(found) {
