@@ -26,7 +26,7 @@ const SHORT: usize = 4 + 2;
 /// From this many bytes on a text is long.
 const LONG_LEAST: usize = 512;
 /// Fewer bytes are left to the scanner.
-const SHORT_LEAST: usize = 24;
+pub(super) const LEAST: usize = 24;
 
 pub(super) type Plane<const LEN: usize> = [u64; LEN];
 
@@ -153,7 +153,7 @@ pub(super) fn fill<S: Seams>(job: Job<'_, S>, text: &[u8], ends: &mut Vec<u32>) 
         let text = &text[..text.len().min(64 * words + 4)];
         return job.level.run(Fill::<_, LONG> { job, text, words, most: 64 * words, ends });
     }
-    if text.len() < SHORT_LEAST {
+    if text.len() < LEAST {
         return 0;
     }
     // Zeros behind the text, and only what lies before the last cut in the text itself counts.

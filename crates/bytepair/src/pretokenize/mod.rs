@@ -176,10 +176,18 @@ impl Pretokenizer {
         let next = match &self.engine {
             Engine::Family(family, rules) => {
                 let end = blocks::fill(blocks::Job { family, rules, level, seams }, text, ends);
-                if end > 0 {
+                if end > 0 && text.len() - end >= blocks::LEAST {
                     return Ok(from + end);
                 }
-                scan::chunk(family, span, from, ends)?
+                // What is left is too short for words of bits, and not worth a call of its own.
+                let blocks = ends.len();
+                let next = scan::chunk(family, span, from + end, ends)?;
+                if end > 0 {
+                    let shift = u32::try_from(end).expect("a few thousand");
+                    ends[blocks..].iter_mut().for_each(|tail| *tail += shift);
+                    return Ok(next);
+                }
+                next
             }
             Engine::Whole | Engine::General(_) => {
                 let mut places = Vec::new();
