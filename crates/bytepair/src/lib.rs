@@ -25,6 +25,7 @@ pub mod breaks;
 pub mod bundle;
 mod canonical;
 pub mod charsmap;
+mod compose;
 pub mod cut;
 mod dropout;
 pub mod each;

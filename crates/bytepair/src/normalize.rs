@@ -18,6 +18,7 @@ use unicode_normalization_alignments::{
 };
 
 use crate::charsmap::CharsMap;
+use crate::compose;
 use crate::error::{Error, Result};
 
 /// One thing that is done to a span.
@@ -84,9 +85,6 @@ impl Place {
     /// Inside a span.
     pub const INSIDE: Self = Self { span: false, text: false };
 }
-
-/// Characters below U+0300 are in NFC wherever they stand, and their first byte is below this.
-const FIRST_BYTE: u8 = 0xCC;
 
 impl Step {
     /// The step that `words` say: its name, then what it needs, all text.
@@ -184,16 +182,7 @@ impl Step {
         let decomposed = |text: String| if span.is_ascii() { None } else { changed(text) };
         let with_prefix = |text: &str| (!span.is_empty()).then(|| [text, span].concat());
         Ok(match self {
-            Self::Nfc => {
-                let Some(at) = span.bytes().position(|byte| byte >= FIRST_BYTE) else {
-                    return Ok(None);
-                };
-                // No mark stands before that place, so none can belong in front of one there.
-                if is_nfc_quick(span[at..].chars()) == IsNormalized::Yes {
-                    return Ok(None);
-                }
-                changed(span.nfc().map(first).collect())
-            }
+            Self::Nfc => compose::nfc(span),
             _ if span.is_empty() => None,
             Self::Nfd => decomposed(span.nfd().map(first).collect()),
             Self::Nfkc => decomposed(span.nfkc().map(first).collect()),

@@ -9,6 +9,12 @@
 //! may begin or end inside a character; such a one forbids cuts between the byte before and the byte
 //! after that place, whatever the rest of the two characters. A filter may say that a pair is in a
 //! token when it is in none, which costs a cut and no more.
+//!
+//! Where a piece that is a token is taken whole, a token may be another than what merging gives for
+//! its bytes (588 of Llama 3). As a segment it would be taken whole too, so no cut is made before the
+//! character that such a token begins with, nor after the one it ends with.
+
+use hashbrown::HashSet;
 
 use super::Model;
 use super::heap::Heap;
@@ -18,7 +24,13 @@ use crate::simd::pairs::Filter;
 
 /// The places where merges may join.
 #[derive(Debug)]
-pub struct Cuts(Filter);
+pub struct Cuts {
+    filter: Filter,
+    /// The first characters beyond ASCII of tokens that only a whole piece becomes.
+    heads: HashSet<u64>,
+    /// Their last ones.
+    tails: HashSet<u64>,
+}
 
 fn is_inside(byte: u8) -> bool {
     byte & 0xC0 == 0x80
@@ -44,27 +56,43 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
+/// The character that ends at `end`, or as much of it as there is.
+fn character_before(bytes: &[u8], end: usize) -> &[u8] {
+    let inside = bytes[..end].iter().rev().take(3).take_while(|&&byte| is_inside(byte)).count();
+    &bytes[end.saturating_sub(inside + 1)..end]
+}
+
 impl Cuts {
-    /// Those of `model`, or nothing if its whole pieces are not what merging gives for them: then
-    /// the ids of a segment depend on whether it is a piece. Nothing either where merging begins
-    /// with characters, which [`crate::symbols`] cuts itself.
+    /// Those of `model`; nothing where merging begins with characters, which [`crate::symbols`] cuts
+    /// itself.
     pub fn new(model: &Model) -> Option<Self> {
         if model.symbols().is_some() {
             return None;
         }
-        let mut cuts = Self(Filter::new());
+        let mut cuts = Self::none();
         let (mut heap, mut ids) = (Heap::new(), Vec::new());
         for (_, token) in model.vocab().iter().filter(|(_, token)| !token.is_ascii()) {
+            cuts.add(token);
             if model.whole_pieces() && !model.is_trained() {
                 ids.clear();
                 let merged = model.merge_parts(token, &mut heap, &mut ids);
                 if merged.is_err() || ids.first().copied() != model.vocab().id(token) {
-                    return None;
+                    cuts.heads.insert(number(character(token, 0)));
+                    cuts.tails.insert(number(character_before(token, token.len())));
                 }
             }
-            cuts.add(token);
         }
         Some(cuts)
+    }
+
+    fn none() -> Self {
+        Self { filter: Filter::new(), heads: HashSet::new(), tails: HashSet::new() }
+    }
+
+    /// Whether a token that only a whole piece becomes may begin or end at `at`.
+    fn is_edge(&self, text: &[u8], at: usize) -> bool {
+        self.heads.contains(&number(character(text, at)))
+            || self.tails.contains(&number(character_before(text, at)))
     }
 
     fn add(&mut self, token: &[u8]) {
@@ -73,8 +101,8 @@ impl Cuts {
         while at < token.len() {
             let right = character(token, at);
             match left {
-                Some(left) if is_whole(right) => self.0.add_pair(number(left), number(right)),
-                _ if at > 0 => self.0.add_part(token[at - 1], token[at]),
+                Some(left) if is_whole(right) => self.filter.add_pair(number(left), number(right)),
+                _ if at > 0 => self.filter.add_part(token[at - 1], token[at]),
                 _ => {}
             }
             left = Some(right);
@@ -86,12 +114,21 @@ impl Cuts {
 impl Seams for Cuts {
     #[inline(always)]
     fn is_seam(&self, text: &[u8], at: usize) -> bool {
-        self.0.lacks(text, at)
+        self.filter.lacks(text, at) && (self.heads.is_empty() || !self.is_edge(text, at))
     }
 
     #[inline(always)]
     fn seams(&self, level: Level, text: &[u8], first: usize, places: u64) -> u64 {
-        level.lacking(&self.0, text, first, places)
+        let mut seams = level.lacking(&self.filter, text, first, places);
+        if !self.heads.is_empty() {
+            let mut left = seams;
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                left &= left - 1;
+                seams &= !(u64::from(self.is_edge(text, first + bit as usize)) << bit);
+            }
+        }
+        seams
     }
 }
 
@@ -113,7 +150,8 @@ mod tests {
     }
 
     /// A model that merges the pairs of `sample` at the places `choices`, one after the other.
-    fn model(sample: &str, choices: &[usize], whole_pieces: bool) -> Model {
+    /// Others are tokens that no merge makes.
+    fn model(sample: &str, choices: &[usize], others: &[String], whole_pieces: bool) -> Model {
         let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
         let mut merges = Vec::new();
         let mut parts: Vec<u32> = sample.bytes().map(u32::from).collect();
@@ -136,6 +174,11 @@ mod tests {
             }
             parts = merged;
         }
+        for other in others.iter().map(String::as_bytes) {
+            if !tokens.iter().any(|token| token == other) {
+                tokens.push(other.to_vec());
+            }
+        }
         Model::from_merges(Vocab::new((0..).zip(tokens)).unwrap(), merges, whole_pieces).unwrap()
     }
 
@@ -144,12 +187,15 @@ mod tests {
         fn segments_give_the_ids_of_the_piece(
             sample in text(12),
             choices in prop::collection::vec(0_usize..1000, 0..24),
+            others in prop::collection::vec(text(4), 0..4),
             pieces in prop::collection::vec(text(30), 1..12),
             whole_pieces: bool,
         ) {
-            let model = model(&sample, &choices, whole_pieces);
+            let model = model(&sample, &choices, &others, whole_pieces);
+            // Some pieces are such a token.
+            let pieces: Vec<String> = pieces.into_iter().chain(others).collect();
             let cuts = Cuts::new(&model);
-            prop_assert!(whole_pieces || cuts.is_some());
+            prop_assert!(cuts.is_some());
             let (mut memory, mut heap) = (Memory::new(), Heap::new());
             let (mut ids, mut expected) = (Vec::new(), Vec::new());
             let whole = Pretokenizer::new(&Pattern::None).unwrap();
@@ -168,7 +214,7 @@ mod tests {
         // Places 4, 7 and 10 lie between two characters, with enough text around them.
         let text = " \u{4e2d}\u{56fd}\u{4e2d}\u{4e2d}a\u{e9}".as_bytes();
         let seams = |tokens: &[&[u8]]| {
-            let mut cuts = Cuts(Filter::new());
+            let mut cuts = Cuts::none();
             for token in tokens {
                 cuts.add(token);
             }
@@ -185,7 +231,7 @@ mod tests {
         assert_eq!(seams(&[b"\xb8\xad"]), [true; 3]);
         // Characters of two and of four bytes.
         let text = "\u{1f600}\u{e9}\u{1f601}\u{1f602}".as_bytes();
-        let mut cuts = Cuts(Filter::new());
+        let mut cuts = Cuts::none();
         assert_eq!([4, 6, 10].map(|at| cuts.is_seam(text, at)), [true; 3]);
         cuts.add(&text[..6]);
         assert_eq!([4, 6, 10].map(|at| cuts.is_seam(text, at)), [false, true, true]);
@@ -195,12 +241,17 @@ mod tests {
     }
 
     #[test]
-    fn tokens_that_merging_does_not_make_forbid_cuts() {
+    fn no_segment_is_a_token_that_only_a_whole_piece_becomes() {
         let tokens = (0..=255).map(|byte| (u32::from(byte), vec![byte]));
         let vocab = || Vocab::new(tokens.clone().chain([(256, "\u{e9}".into())])).unwrap();
-        assert!(Cuts::new(&Model::from_merges(vocab(), vec![], true).unwrap()).is_none());
-        assert!(Cuts::new(&Model::from_merges(vocab(), vec![], false).unwrap()).is_some());
-        let merges = vec![(0xC3, 0xA9)];
-        assert!(Cuts::new(&Model::from_merges(vocab(), merges, true).unwrap()).is_some());
+        let text = "\u{4e2d}\u{e9}\u{4e2d}\u{4e2d}\u{4e2d}".as_bytes();
+        let seams = |merges, whole_pieces| {
+            let model = Model::from_merges(vocab(), merges, whole_pieces).unwrap();
+            let cuts = Cuts::new(&model).unwrap();
+            [5, 8].map(|at| cuts.is_seam(text, at))
+        };
+        assert_eq!(seams(vec![], true), [false, true]);
+        assert_eq!(seams(vec![], false), [true, true]);
+        assert_eq!(seams(vec![(0xC3, 0xA9)], true), [true, true]);
     }
 }
