@@ -60,7 +60,8 @@ def _tiktoken() -> Encoders:
     import tiktoken
 
     ours = bytepair.get_encoding(ENCODING)
-    ranks = {token: id for id, token in ours.vocab.items() if id < len(ours.merges) + 256}
+    special = set(ours.special_tokens.values())
+    ranks = {token: id for id, token in ours.vocab.items() if id not in special}
     regex = bytepair.patterns.regex("cl100k")
     theirs = tiktoken.Encoding("raced", pat_str=regex, mergeable_ranks=ranks, special_tokens={})
     return theirs.encode_to_numpy, theirs.encode_ordinary, theirs.decode
@@ -144,13 +145,13 @@ def measure(library: str, texts: list[str]) -> dict[str, Any]:
             size = len(text.encode()) / 1e6
             name = Path(path).stem
             ids = digest(to_list(text))
-            for work, encode in (("array", to_array), ("list", to_list)):
+            for work, encode in (("an array", to_array), ("a list", to_list)):
                 seconds = best(lambda encode=encode, text=text: encode(text))
-                figures[f"encode {name} to a {work}, MB/s"] = (size / seconds, ids)
+                figures[f"encode {name} to {work}, MB/s"] = (size / seconds, ids)
         ids = to_list(SHORT)
-        for work, encode in (("array", to_array), ("list", to_list)):
+        for work, encode in (("an array", to_array), ("a list", to_list)):
             seconds = best(lambda encode=encode: encode(SHORT), 1000)
-            figures[f"encode 100 characters to a {work}, us"] = (seconds * 1e6, digest(ids))
+            figures[f"encode 100 characters to {work}, us"] = (seconds * 1e6, digest(ids))
         figures["decode 30 ids, us"] = (best(lambda: back(ids), 1000) * 1e6, digest(ids))
     if library in TRAINERS:
         for path in texts:
