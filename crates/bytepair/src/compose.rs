@@ -30,14 +30,15 @@ fn begins(character: char) -> bool {
     canonical_combining_class(character) == 0 && is_nfc_quick(once(character)) == IsNormalized::Yes
 }
 
-fn begins_by_table(table: &[u64], character: char) -> bool {
+fn begins_by_table(character: char) -> bool {
     let code = character as usize;
-    table.get(code / 64).map_or_else(|| begins(character), |word| word >> (code % 64) & 1 == 1)
+    let by_table = || BEGINNINGS.get(code / 64).map(|word| word >> (code % 64) & 1 == 1);
+    code < 0x300 || by_table().unwrap_or_else(|| begins(character))
 }
 
 /// The least place at or after `from` of a character that begins a part, or that does not.
-fn find(table: &[u64], span: &str, from: usize, wanted: bool) -> Option<usize> {
-    let is_wanted = |&(_, character): &(usize, char)| begins_by_table(table, character) == wanted;
+fn find(span: &str, from: usize, wanted: bool) -> Option<usize> {
+    let is_wanted = |&(_, character): &(usize, char)| begins_by_table(character) == wanted;
     if wanted {
         return span[from..].char_indices().find(is_wanted).map(|(at, _)| from + at);
     }
@@ -64,15 +65,11 @@ fn find(table: &[u64], span: &str, from: usize, wanted: bool) -> Option<usize> {
 
 /// The form C of `span`; nothing where nothing changes.
 pub(crate) fn nfc(span: &str) -> Option<String> {
-    if span.bytes().all(|byte| byte < FIRST_BYTE) {
-        return None;
-    }
-    let table = BEGINNINGS.as_slice();
     let mut changed: Option<String> = None;
     let (mut copied, mut at) = (0, 0);
-    while let Some(open) = find(table, span, at, false) {
+    while let Some(open) = find(span, at, false) {
         let start = span[..open].char_indices().next_back().map_or(0, |(start, _)| start);
-        let end = find(table, span, open, true).unwrap_or(span.len());
+        let end = find(span, open, true).unwrap_or(span.len());
         let part = &span[start..end];
         let normal: String = part.nfc().map(|(character, _)| character).collect();
         if normal != part {
