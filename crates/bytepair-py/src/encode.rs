@@ -6,7 +6,7 @@
 use bytepair::rows::Rows;
 use bytepair::special::Policy;
 use bytepair::train::{NoWatch, Watch};
-use bytepair::{batch, each, huge};
+use bytepair::{batch, each};
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -80,7 +80,7 @@ impl Tokenizer {
                 .map(Ids::Rows)
             }
             Text::Utf8(text) => watched(py, |watch| {
-                let mut ids = huge::with_capacity(text.len() / 3);
+                let mut ids = Vec::new();
                 self.core.encode_watched(text, policy, &mut ids, watch).map(|()| Ids::One(ids))
             }),
             Text::Bytes(bytes) => watched(py, |watch| {

@@ -17,7 +17,7 @@ use std::thread;
 
 use crate::error::Result;
 use crate::rows::{Rows, Slab};
-use crate::sink::Count;
+use crate::sink::{Count, Room};
 use crate::special::Policy;
 use crate::tokenizer::{Scratch, Tokenizer};
 use crate::train::{NoWatch, Watch};
@@ -98,14 +98,15 @@ pub fn encode_batch_watched(
 ) -> Result<Rows> {
     let beat = Beat::new(watch);
     let work = |parts: &[Part<'_>], scratch: &mut Scratch| {
-        let mut slab = Slab::with_capacity(parts.iter().map(|part| part.text.len()).sum());
+        let mut slab = Slab::default();
+        let mut room = Room::new(&mut slab.ids, parts.iter().map(|part| part.text.len()).sum());
         for part in parts {
             beat.check()?;
             policy.check(part.text)?;
-            let mut sink = Beating { sink: &mut slab.ids, beat: &beat };
+            let mut sink = Beating { sink: &mut room, beat: &beat };
             tokenizer.encode_to(part.text, policy, scratch, &mut sink)?;
             if part.last {
-                slab.end_row();
+                slab.ends.push(room.len());
             }
         }
         Ok(slab)

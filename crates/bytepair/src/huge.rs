@@ -19,6 +19,24 @@ pub(crate) fn filled<T: Clone>(len: usize, value: T) -> Vec<T> {
     table
 }
 
+/// [`filled`], if the system has the memory.
+pub(crate) fn try_filled<T: Clone>(len: usize, value: T) -> Option<Vec<T>> {
+    let mut table = Vec::new();
+    table.try_reserve_exact(len).ok()?;
+    if len * size_of::<T>() >= LEAST {
+        advise(&mut table);
+    }
+    table.resize(len, value);
+    Some(table)
+}
+
+/// Makes room for `more` items behind those of `items`.
+pub(crate) fn reserve<T: Copy>(items: &mut Vec<T>, more: usize) {
+    let mut larger = with_capacity(items.len() + more);
+    larger.extend_from_slice(items);
+    *items = larger;
+}
+
 /// An empty vector with room for `len` items.
 ///
 /// ```

@@ -11,23 +11,11 @@ use crate::batch::on_threads;
 const WORTH_THREADS: usize = 1 << 20;
 
 /// The ids of some neighbouring texts, or parts of a long one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Slab {
     pub(crate) ids: Vec<u32>,
     /// Where, in `ids`, a text ends.
-    ends: Vec<usize>,
-}
-
-impl Slab {
-    /// An empty slab for the ids of `bytes` bytes of text.
-    pub(crate) fn with_capacity(bytes: usize) -> Self {
-        Self { ids: Vec::with_capacity(bytes / 3 + 8), ends: Vec::new() }
-    }
-
-    /// Ends the row of one text.
-    pub(crate) fn end_row(&mut self) {
-        self.ends.push(self.ids.len());
-    }
+    pub(crate) ends: Vec<usize>,
 }
 
 /// The ids of many texts: a row for each.

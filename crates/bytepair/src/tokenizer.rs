@@ -20,7 +20,7 @@ use crate::merge::{MergeRule, Model};
 use crate::normalize::{Normalizer, Place};
 use crate::pool::Pool;
 use crate::pretokenize::{Filled, Pattern, Pretokenizer};
-use crate::sink::{Count, Sink};
+use crate::sink::{Count, Room, Sink};
 use crate::special::{Choice, Policy, SpecialTokens};
 use crate::stream::Buffers;
 use crate::symbols::{Missing, Symbols};
@@ -219,7 +219,8 @@ impl Tokenizer {
     /// is in no token; [`Error::Pattern`] when a regular expression gives up.
     pub fn encode(&self, text: &str, policy: &Policy, ids: &mut Vec<u32>) -> Result<()> {
         policy.check(text)?;
-        self.with_scratch(text.len(), |scratch| self.encode_to(text, policy, scratch, ids))
+        let mut room = Room::new(ids, text.len());
+        self.with_scratch(text.len(), |scratch| self.encode_to(text, policy, scratch, &mut room))
     }
 
     /// The number of ids of `text`, or `limit + 1` when there are more than `limit`.
@@ -322,6 +323,7 @@ impl Tokenizer {
                 }
             };
             self.merge_pieces(span.as_bytes(), from, scratch, sink)?;
+            sink.passed(next - from);
             from = next;
         }
         Ok(())

@@ -11,7 +11,7 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::sink::{Count, Sink};
+use crate::sink::{Count, Room, Sink};
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
 use crate::train::Watch;
@@ -99,6 +99,10 @@ impl<S: Sink> Sink for Beating<'_, '_, S> {
         self.sink.take(ids);
     }
 
+    fn passed(&mut self, bytes: usize) {
+        self.sink.passed(bytes);
+    }
+
     fn is_full(&self) -> bool {
         self.sink.is_full()
     }
@@ -121,6 +125,10 @@ impl<S: Sink> Sink for Left<'_, '_, S> {
         self.sink.take(ids);
     }
 
+    fn passed(&mut self, bytes: usize) {
+        self.sink.passed(bytes);
+    }
+
     fn is_left(&self) -> bool {
         self.pulse.stops()
     }
@@ -136,6 +144,10 @@ impl<S: Sink> Sink for Watched<'_, '_, S> {
     #[inline]
     fn take(&mut self, ids: &[u32]) {
         self.sink.take(ids);
+    }
+
+    fn passed(&mut self, bytes: usize) {
+        self.sink.passed(bytes);
     }
 
     fn is_full(&self) -> bool {
@@ -159,7 +171,7 @@ impl Tokenizer {
         ids: &mut Vec<u32>,
         watch: &dyn Watch,
     ) -> Result<()> {
-        self.watched(text, policy, ids, watch)
+        self.watched(text, policy, &mut Room::new(ids, text.len()), watch)
     }
 
     /// [`Tokenizer::count`] that `watch` can stop.

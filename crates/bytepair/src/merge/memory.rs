@@ -5,14 +5,13 @@
 //! through have no branches ([`crate::simd`]):
 //!
 //! 1. the key of each piece, and the memory of its line of [`super::cache`] is asked for;
-//! 2. the first slot of each line, which has most pieces: a word of ids for each, and the numbers of
-//!    the others;
-//! 3. those others: the second slot, the store, or merging;
-//! 4. ids out of words, and between them those that no word holds.
+//! 2. the first slot of each line, which has most pieces: a word or two of ids for each, and the
+//!    numbers of the others;
+//! 3. those others: the other slots, the store, or merging;
+//! 4. ids out of words, and between them those that no two words hold.
 //!
-//! Bounded: about 1.5 MiB, and more for a long text, the more different pieces it has, as long as all
-//! threads together stay within 60 MiB. Memory is written when it is made, so that encoding a
-//! text that is not known to be long asks the system for none.
+//! Bounded: about 1.5 MiB, and more, the more different pieces there are, as long as all threads
+//! together stay within 60 MiB and the system has memory to give.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -22,14 +21,14 @@ use super::heap::Heap;
 use super::join;
 use super::store::BYTES_MOST;
 use crate::error::Result;
-use crate::simd::turn::{FIELDS, Keys, NO_IDS, NONE, TURN, pack, unpack};
+use crate::simd::turn::{FIELDS, Found, Keys, Missed, NO_IDS, NONE, TURN, pack_two, unpack};
 use crate::simd::{self, Level};
 use crate::sink::Sink;
 
 /// Ids that are gathered before the sink gets them: mostly all of a turn.
 const ROOM: usize = 4 * TURN + SLACK;
 /// As many as the words of a turn may take, and what is written behind them.
-const SLACK: usize = FIELDS * TURN + 16;
+const SLACK: usize = 2 * FIELDS * TURN + 16;
 
 /// From this many bytes on a text is worth a larger cache.
 pub const LONG_TEXT: usize = 1 << 20;
@@ -74,19 +73,28 @@ impl Share {
         self.0 += if fits { more } else { 0 };
         fits
     }
+
+    /// No more than the bytes of `size`, or of nothing where that is the least.
+    fn leave(&mut self, size: Size) {
+        let kept = if size == SIZES[0] { 0 } else { size.bytes() };
+        TAKEN.fetch_sub(self.0 - kept, Ordering::Relaxed);
+        self.0 = kept;
+    }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        TAKEN.fetch_sub(self.0, Ordering::Relaxed);
+        self.leave(SIZES[0]);
     }
 }
 
-/// A piece whose ids one word does not hold.
+/// A piece whose ids two words do not hold.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     /// Which of the turn.
     index: usize,
+    /// Where its words are.
+    place: usize,
     /// Where its ids begin in [`Turn::ids`], and how many they are; none when it is too long to be
     /// remembered and is merged when its ids are wanted.
     start: usize,
@@ -97,8 +105,7 @@ struct Run {
 #[derive(Debug)]
 struct Turn {
     keys: Keys,
-    words: [u64; TURN],
-    missed: [u16; TURN],
+    found: Found,
     runs: Vec<Run>,
     ids: Vec<u32>,
     out: Vec<u32>,
@@ -117,6 +124,16 @@ impl<'a> Pieces<'a> {
         let start = index.checked_sub(1).map_or(self.start, |last| self.ends[last]);
         &self.text[start as usize..self.ends[index] as usize]
     }
+
+    /// Asks for the memory of as much of the text behind all of them as these take: without it, the first
+    /// look at each chunk of a long text is a wait.
+    fn ask_for(self, behind: &[u8]) {
+        let (start, end) = (self.start as usize, self.ends.last().map_or(0, |&end| end as usize));
+        let part = behind.get(start..end.min(behind.len())).unwrap_or_default();
+        for line in part.chunks(64).take(TURN) {
+            simd::prefetch(line, 0);
+        }
+    }
 }
 
 /// Finds and remembers the ids of pieces.
@@ -129,7 +146,7 @@ pub struct Memory {
     /// Which of [`SIZES`].
     size: usize,
     share: Share,
-    /// Pieces that were new since the cache has its size.
+    /// Pieces that were put into the cache.
     new: usize,
 }
 
@@ -138,8 +155,7 @@ impl Memory {
     pub fn new() -> Self {
         let turn = Turn {
             keys: Keys::new(),
-            words: [NO_IDS; TURN],
-            missed: [0; TURN],
+            found: Found::new(),
             runs: Vec::with_capacity(TURN),
             ids: Vec::with_capacity(ROOM),
             out: vec![0; ROOM],
@@ -162,14 +178,18 @@ impl Memory {
         }
     }
 
+    /// Goes to the next size, if there is one and the budget and the system allow; else another time.
     fn grow(&mut self) {
-        self.new = 0;
         if let Some(&size) = SIZES.get(self.size + 1)
             && self.share.take(size)
         {
-            self.size += 1;
-            self.cache.grow(size.lines, size.words);
+            if self.cache.grow(size.lines, size.words) {
+                self.size += 1;
+                return;
+            }
+            self.share.leave(SIZES[self.size]);
         }
+        self.new = 0;
     }
 
     /// Gives the ids of the pieces of `text[from..]` that end at `ends`, counted from `from`, to `sink`.
@@ -185,13 +205,15 @@ impl Memory {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let (level, text) = (Level::get(), &text[from..]);
+        let behind = &text[ends.last().map_or(0, |&end| end as usize)..];
         let mut start = 0;
         for ends in ends.chunks(TURN) {
             let pieces = Pieces { text, start, ends };
-            let misses = self.look(level, pieces);
-            self.settle(model, pieces, misses)?;
+            pieces.ask_for(behind);
+            self.look(level, pieces);
+            self.settle(model, pieces)?;
             self.give(level, model, pieces, sink)?;
-            if self.size > 0 && self.new >> SIZES[self.size].lines > 0 {
+            if self.new >> SIZES[self.size].lines > 0 {
                 self.grow();
             }
             start = ends.last().copied().unwrap_or(start);
@@ -199,10 +221,10 @@ impl Memory {
         Ok(())
     }
 
-    /// The first two passes; returns how many pieces are left for the third.
-    fn look(&mut self, level: Level, pieces: Pieces<'_>) -> usize {
+    /// The first two passes.
+    fn look(&mut self, level: Level, pieces: Pieces<'_>) {
         let Pieces { text, start, ends } = pieces;
-        let Turn { keys, words, missed, .. } = &mut *self.turn;
+        let Turn { keys, found, .. } = &mut *self.turn;
         let lines = self.cache.lines();
         level.keys(text, start, ends, lines, keys);
         for word in 0..ends.len().div_ceil(64) {
@@ -212,34 +234,35 @@ impl Memory {
                 left &= left - 1;
                 let key = long_key(pieces.get(index));
                 let line = key.line(lines.len());
-                simd::prefetch(&lines[line as usize]);
+                simd::prefetch(lines, line as usize);
                 (keys.low[index], keys.high[index], keys.line[index]) = (key.low, key.high, line);
             }
         }
-        level.probe(lines, keys, ends.len(), words, missed)
+        level.probe(lines, keys, ends.len(), found);
     }
 
     /// The third pass.
-    fn settle(&mut self, model: &Model, pieces: Pieces<'_>, misses: usize) -> Result<()> {
+    fn settle(&mut self, model: &Model, pieces: Pieces<'_>) -> Result<()> {
         let Self { cache, heap, turn, new, .. } = self;
-        let Turn { keys, words, missed, runs, ids, .. } = &mut **turn;
+        let Turn { keys, found, runs, ids, .. } = &mut **turn;
         runs.clear();
         ids.clear();
-        for &index in &missed[..misses] {
-            let index = usize::from(index);
+        for &Missed { place, index } in &found.missed[..found.misses] {
+            let (place, index) = (usize::from(place), usize::from(index));
             let (piece, key, start) = (pieces.get(index), keys.get(index), ids.len());
-            words[index] = if let Some(word) = cache.get(piece, key, ids) {
-                word
+            let words = if let Some(words) = cache.get(piece, key, ids) {
+                words
             } else if piece.len() > BYTES_MOST {
-                NO_IDS
+                [NO_IDS; 2]
             } else {
                 model.merge(piece, heap, ids)?;
                 cache.insert(piece, key, &ids[start..]);
                 *new += 1;
-                pack(&ids[start..]).inspect(|_| ids.truncate(start)).unwrap_or(NO_IDS)
+                pack_two(&ids[start..]).inspect(|_| ids.truncate(start)).unwrap_or([NO_IDS; 2])
             };
-            if words[index] == NO_IDS {
-                runs.push(Run { index, start, len: ids.len() - start });
+            found.words[place..place + 2].copy_from_slice(&words);
+            if words[0] == NO_IDS {
+                runs.push(Run { index, place, start, len: ids.len() - start });
             }
         }
         Ok(())
@@ -253,11 +276,12 @@ impl Memory {
         pieces: Pieces<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let Turn { words, runs, ids, out, .. } = &mut *self.turn;
+        let Turn { found, runs, ids, out, .. } = &mut *self.turn;
+        let words = &found.words[..found.count];
         let (mut done, mut count) = (0, 0);
-        for &Run { index, start, len } in runs.iter() {
-            count += level.unpack(&words[done..index], &mut out[count..]);
-            done = index + 1;
+        for &Run { index, place, start, len } in runs.iter() {
+            count += level.unpack(&words[done..place], &mut out[count..]);
+            done = place;
             let mut ids = &ids[start..start + len];
             if len == 0 {
                 self.ids.clear();
@@ -279,7 +303,7 @@ impl Memory {
                 count = 0;
             }
         }
-        count += level.unpack(&words[done..pieces.ends.len()], &mut out[count..]);
+        count += level.unpack(&words[done..], &mut out[count..]);
         sink.take(&out[..count]);
         Ok(())
     }
@@ -292,8 +316,8 @@ impl Memory {
         self.ids.clear();
         self.ids.shrink_to(1 << 16);
         let key = key(piece);
-        if let Some(word) = self.cache.get(piece, key, &mut self.ids) {
-            self.ids.extend(unpack(word).into_iter().filter(|&id| id != NONE));
+        if let Some(words) = self.cache.get(piece, key, &mut self.ids) {
+            self.ids.extend(words.into_iter().flat_map(unpack).filter(|&id| id != NONE));
         } else {
             model.merge(piece, &mut self.heap, &mut self.ids)?;
             self.cache.insert(piece, key, &self.ids);

@@ -8,9 +8,9 @@
 use crate::huge;
 
 /// The most ids of one piece that are kept.
-pub(super) const IDS_MOST: usize = 64;
+pub(super) const IDS_MOST: usize = 255;
 /// The longest piece that is kept, in bytes.
-pub(super) const BYTES_MOST: usize = 64;
+pub(super) const BYTES_MOST: usize = 255;
 
 /// Ids and bytes, by place.
 #[derive(Debug)]
@@ -24,6 +24,11 @@ impl Store {
     /// Room for 2 to the power of `bits` words, all of it written here.
     pub(super) fn with_bits(bits: u32) -> Self {
         Self { words: huge::filled(1 << bits, 0), head: 0 }
+    }
+
+    /// [`Store::with_bits`], if the system has the memory.
+    pub(super) fn try_with_bits(bits: u32) -> Option<Self> {
+        Some(Self { words: huge::try_filled(1 << bits, 0)?, head: 0 })
     }
 
     fn index(&self, place: u64) -> usize {
@@ -57,8 +62,14 @@ impl Store {
         let at = self.index(place);
         let (ids, words) = self.words.get(at..)?.split_at_checked(count)?;
         let words = words.get(..piece.len().div_ceil(4))?;
-        let same = words.iter().zip(piece.chunks(4)).all(|(&word, bytes)| word == packed(bytes));
-        same.then_some(ids)
+        let (fours, rest) = piece.as_chunks::<4>();
+        let (words, last) = words.split_at_checked(fours.len())?;
+        // Without a way out, so that many words are compared at once.
+        let other = words
+            .iter()
+            .zip(fours)
+            .fold(0, |other, (word, four)| other | (word ^ u32::from_le_bytes(*four)));
+        (other == 0 && last.first().is_none_or(|&word| word == packed(rest))).then_some(ids)
     }
 }
 

@@ -64,11 +64,12 @@ impl<const LEN: usize> Blocks<LEN> {
         }
     }
 
-    /// The boundary algebra: where pieces begin, what is doubtful, and where the text may be cut.
+    /// The boundary algebra: where pieces begin, what is doubtful, and where the text may be cut. It
+    /// goes over all words, for the compiler works on eight at once where their number is known.
     #[inline(always)]
-    pub(super) fn decide(&mut self, rules: &Rules, count: usize) {
+    pub(super) fn decide(&mut self, rules: &Rules) {
         let planes = &self.planes;
-        for word in 1..=count {
+        for word in 1..LEN - 1 {
             let spaces_after = (planes[WHITES][word] & planes[ONE][word]) << 1
                 | (planes[WHITES][word - 1] & planes[ONE][word - 1]) >> 63;
             self.openers[word] = self.symbols[word] & !after(&self.symbols, word) & !spaces_after;
@@ -78,7 +79,7 @@ impl<const LEN: usize> Blocks<LEN> {
                 | planes[MARKS][word] & rules.mark_words)
                 & !(planes[KANA_HANS][word] & rules.kana_han_first);
         }
-        for word in 1..=count {
+        for word in 1..LEN - 1 {
             let inside = planes[INSIDE][word];
             let by = |plane: &Plane<LEN>, bits: u32| {
                 plane[word] << bits | plane[word - 1] >> (64 - bits)
@@ -94,7 +95,7 @@ impl<const LEN: usize> Blocks<LEN> {
             self.leads[word] =
                 opener & rules.symbol_leads | blanks & (planes[ONE][word] | rules.blank_leads);
         }
-        for word in 1..=count {
+        for word in 1..LEN - 1 {
             self.decide_word(rules, word);
         }
     }

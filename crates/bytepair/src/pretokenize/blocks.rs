@@ -184,7 +184,7 @@ impl<S: Seams, const LEN: usize> Work for Fill<'_, S, LEN> {
         let mut blocks = Blocks::<LEN>::new();
         blocks.sort(level, text, words);
         blocks.seed(rules, words);
-        blocks.decide(rules, words);
+        blocks.decide(rules);
         blocks.mend(rules, text, words);
         let end = blocks.cut_before(most - 1);
         if end == 0 {

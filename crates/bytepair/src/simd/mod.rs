@@ -17,7 +17,7 @@ pub(crate) mod turn;
 
 use std::sync::OnceLock;
 
-use turn::{Keys, Line, TURN};
+use turn::{Found, Keys, Line, TURN};
 
 /// The environment variable that chooses the level.
 pub const VARIABLE: &str = "BYTEPAIR_SIMD";
@@ -191,23 +191,14 @@ impl Level {
         portable::keys(text, start, ends, done, lines, keys);
     }
 
-    /// Looks the first `count` of `keys` up in the first slots of `lines`: the words of ids go to
-    /// `words`, and the numbers of pieces that are not there, or whose word does not tell all, to
-    /// `missed`. Returns how many those are.
+    /// Looks the first `count` of `keys` up in the first slots of `lines`.
     #[inline]
-    pub(crate) fn probe(
-        self,
-        lines: &[Line],
-        keys: &Keys,
-        count: usize,
-        words: &mut [u64; TURN],
-        missed: &mut [u16; TURN],
-    ) -> usize {
+    pub(crate) fn probe(self, lines: &[Line], keys: &Keys, count: usize, found: &mut Found) {
         assert!(count <= TURN && lines.len().is_power_of_two(), "at most a turn");
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => avx512::probe(lines, keys, count, words, missed),
-            _ => portable::probe(lines, keys, count, words, missed),
+            Set::Avx512 => avx512::probe(lines, keys, count, found),
+            _ => portable::probe(lines, keys, count, found),
         }
     }
 
@@ -223,11 +214,11 @@ impl Level {
     }
 }
 
-/// Asks for the memory of `place` ahead of time.
+/// Asks for the memory of an item ahead of time.
 #[inline(always)]
-pub(crate) fn prefetch<T>(place: &T) {
+pub(crate) fn prefetch<T>(items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
-    avx512::prefetch(place);
+    avx512::prefetch(items, index);
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
+    let _ = (items, index);
 }

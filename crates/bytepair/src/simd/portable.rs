@@ -1,6 +1,8 @@
 //! The definition, in plain Rust: eight bytes at a time.
 
-use super::turn::{FIELDS, KEY_MOST, Key, Keys, Line, MORE, NONE, TURN, unpack as fields};
+use super::turn::{
+    FIELDS, Found, KEY_MOST, Key, Keys, Line, MORE, Missed, NO_IDS, NONE, unpack as fields,
+};
 use super::{HIGH, INSIDE, prefetch};
 
 /// Turns an 8 by 8 matrix of bits, a row in each byte, over its diagonal.
@@ -72,29 +74,32 @@ pub(super) fn keys(
         } else {
             let key = Key::of(text, start, end);
             let line = key.line(lines.len());
-            prefetch(&lines[line as usize]);
+            prefetch(lines, line as usize);
             (keys.low[index], keys.high[index], keys.line[index]) = (key.low, key.high, line);
         }
         start = end;
     }
 }
 
-pub(super) fn probe(
-    lines: &[Line],
-    keys: &Keys,
-    count: usize,
-    words: &mut [u64; TURN],
-    missed: &mut [u16; TURN],
-) -> usize {
-    let mut misses = 0;
-    for (index, word) in (0..).zip(&mut words[..count]) {
-        let at = usize::from(index);
-        let Line([slot, _]) = &lines[keys.line[at] as usize];
-        *word = slot.ids;
-        missed[misses] = index;
-        misses += usize::from(slot.key != keys.get(at) || slot.ids & MORE != 0);
+pub(super) fn probe(lines: &[Line], keys: &Keys, count: usize, found: &mut Found) {
+    (found.count, found.misses) = (0, 0);
+    for index in 0..count {
+        let Line([slot, _]) = &lines[keys.line[index] as usize];
+        let words = &mut found.words[found.count..];
+        if slot.key != keys.get(index) || slot.ids == MORE | NO_IDS {
+            words[..2].fill(NO_IDS);
+            let place_of = |at: usize| u16::try_from(at).expect("a few hundred");
+            found.missed[found.misses] =
+                Missed { place: place_of(found.count), index: place_of(index) };
+            (found.count, found.misses) = (found.count + 2, found.misses + 1);
+        } else if slot.ids & MORE != 0 {
+            words[..2].copy_from_slice(&[slot.ids & NO_IDS, slot.more]);
+            found.count += 2;
+        } else {
+            words[0] = slot.ids;
+            found.count += 1;
+        }
     }
-    misses
 }
 
 pub(super) fn unpack(words: &[u64], out: &mut [u32]) -> usize {
@@ -110,7 +115,9 @@ pub(super) fn unpack(words: &[u64], out: &mut [u32]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::pairs::{self, Filter};
-    use super::super::turn::{Key, Keys, Line, MORE, NO_IDS, NONE, Slot, TURN, pack, unpack};
+    use super::super::turn::{
+        Found, Key, Keys, Line, MORE, NO_IDS, NONE, Slot, TURN, pack, unpack,
+    };
     use super::super::{Leads, Level, PLANES};
 
     /// Bytes that look random, the same in each run.
@@ -250,15 +257,17 @@ mod tests {
         let words: Vec<u64> = (0..).take(TURN).map(word_of).collect();
         for index in (0..TURN).filter(|index| index % 3 != 0) {
             let more = if index % 5 == 0 { MORE } else { 0 };
+            let (ids, rest) = if index % 11 == 0 { (NO_IDS, 7) } else { (words[index], words[0]) };
             lines[keys.line[index] as usize].0[index % 7 / 6] =
-                Slot { key: keys.get(index), ids: words[index] | more, more: 0 };
+                Slot { key: keys.get(index), ids: ids | more, more: rest };
         }
         for count in [0, 1, 8, 13, TURN] {
             let mut expected = None;
             for level in Level::all() {
-                let (mut found, mut missed) = ([0; TURN], [0; TURN]);
-                let misses = level.probe(&lines, &keys, count, &mut found, &mut missed);
-                let result = (found[..count].to_vec(), missed[..misses].to_vec());
+                let mut found = Found::new();
+                level.probe(&lines, &keys, count, &mut found);
+                let missed = found.missed[..found.misses].to_vec();
+                let result = (found.words[..found.count].to_vec(), missed);
                 assert_eq!(expected.get_or_insert(result.clone()), &result, "{level:?}");
 
                 let mut out = vec![0; 3 * count + 16];
@@ -267,14 +276,18 @@ mod tests {
                 assert!(plain.filter(|&id| id != NONE).eq(out[..len].iter().copied()), "{level:?}");
             }
             let (found, missed) = expected.expect("there is a level");
-            for (index, (&word, key)) in
-                (0..).zip(found.iter().zip((0..count).map(|at| keys.get(at))))
-            {
+            let (mut found, mut missed) = (found.into_iter(), missed.into_iter().peekable());
+            for index in 0..count {
+                let key = keys.get(index);
                 let slot = lines[key.line(256) as usize].0[0];
-                let hit = slot.key == key && slot.ids & MORE == 0;
-                assert_eq!(hit, !missed.contains(&index), "{index}");
-                assert!(!hit || word == slot.ids);
+                let place = u16::try_from(index).expect("a few");
+                let is_missed = missed.next_if(|missed| missed.index == place).is_some();
+                assert_eq!(is_missed, slot.key != key || slot.ids == MORE | NO_IDS, "{index}");
+                let (word, more) = if is_missed { (NO_IDS, NO_IDS) } else { (slot.ids, slot.more) };
+                assert_eq!(found.next(), Some(word & NO_IDS), "{index}");
+                assert!(!is_missed && word & MORE == 0 || found.next() == Some(more), "{index}");
             }
+            assert_eq!((found.next(), missed.next()), (None, None));
         }
     }
 

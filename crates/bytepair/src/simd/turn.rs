@@ -2,7 +2,7 @@
 //! in: see [`crate::merge::memory`], which puts the passes together.
 //!
 //! Up to three ids of a piece lie in one word, [`FIELD`] bits each, the first lowest. A field that is
-//! all ones is no id. The highest bit is set where there is more than the word tells.
+//! all ones is no id. The highest bit of a word in the cache is set where there is more than it tells.
 
 /// Pieces of one turn: their lines of the cache fit the nearest cache of the processor.
 pub(crate) const TURN: usize = 256;
@@ -66,8 +66,39 @@ impl Keys {
     }
 }
 
+/// What is found for the pieces of a turn.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The words of ids, in the order of the pieces: one for each, and two where one does not tell all.
+    pub(crate) words: [u64; 2 * TURN],
+    pub(crate) count: usize,
+    /// Pieces whose two words are still to be found: there is no id in them.
+    pub(crate) missed: [Missed; TURN],
+    pub(crate) misses: usize,
+}
+
+/// A piece that was not found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct Missed {
+    /// Where its words are.
+    pub(crate) place: u16,
+    /// Which of the turn it is.
+    pub(crate) index: u16,
+}
+
+impl Found {
+    pub(crate) fn new() -> Self {
+        let missed = [Missed { place: 0, index: 0 }; TURN];
+        Self { words: [NO_IDS; 2 * TURN], count: 0, missed, misses: 0 }
+    }
+}
+
 /// The factors of [`Key::line`], odd and without a pattern.
-pub(crate) const FACTORS: [u32; 4] = [0x9E37_79B1, 0x85EB_CA77, 0xC2B2_AE3D, 0x27D4_EB2F];
+pub(crate) const FACTORS: [u32; 2] = [0x9E37_79B1, 0x85EB_CA77];
+/// By how much the upper half of a key is turned before the lower is put to it: the length comes to lie
+/// beside the bytes of short pieces.
+pub(crate) const TURNED: i32 = 29;
 
 impl Key {
     /// The key of the piece `text[start..end]`, of at most [`KEY_MOST`] bytes.
@@ -90,12 +121,9 @@ impl Key {
     /// Its line in a cache of `lines` lines, a power of two.
     #[inline(always)]
     pub(crate) fn line(self, lines: usize) -> u32 {
-        let [a, b, c, d] = FACTORS.map(u64::from);
-        let half = u64::from(u32::MAX);
-        let sum = ((self.low & half) * a)
-            .wrapping_add((self.low >> 32) * b)
-            .wrapping_add((self.high & half) * c)
-            .wrapping_add((self.high >> 32) * d);
+        let [one, two] = FACTORS.map(u64::from);
+        let both = self.low ^ self.high.rotate_left(TURNED.unsigned_abs());
+        let sum = ((both & u64::from(u32::MAX)) * one).wrapping_add((both >> 32) * two);
         #[expect(clippy::cast_possible_truncation, reason = "masked to the number of lines")]
         let line = (sum ^ sum >> 32) as u32 & (lines as u32).wrapping_sub(1);
         line
@@ -114,6 +142,12 @@ pub(crate) fn pack(ids: &[u32]) -> Option<u64> {
             .zip(fields)
             .fold(0, |word, (bit, id)| word | u64::from(id) << bit),
     )
+}
+
+/// The two words of `ids`, if they are few enough and fit.
+pub(crate) fn pack_two(ids: &[u32]) -> Option<[u64; 2]> {
+    let (first, rest) = ids.split_at(ids.len().min(FIELDS));
+    Some([pack(first)?, pack(rest)?])
 }
 
 /// The fields of a word.

@@ -154,7 +154,7 @@ fn load_half(words: &[u32; 8]) -> __m256i {
 }
 
 #[inline(always)]
-pub(super) fn prefetch<T>(place: &T) {
-    // SAFETY: a prefetch never faults, and SSE is part of x86-64.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast()) };
+pub(super) fn prefetch<T>(items: &[T], index: usize) {
+    // SAFETY: a prefetch never faults, wherever it is, and SSE is part of x86-64.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(items.as_ptr().wrapping_add(index).cast()) };
 }

@@ -3,23 +3,30 @@
 #![expect(unsafe_code, reason = "gathers: english is encoded 1.4 times as fast as one by one")]
 
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm_add_epi16, _mm_maskz_compress_epi16, _mm_set1_epi16, _mm_setr_epi16,
-    _mm_storeu_si128, _mm256_alignr_epi32, _mm256_and_si256, _mm256_cmpgt_epu32_mask,
-    _mm256_set1_epi32, _mm256_sub_epi32, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_and_si512,
-    _mm512_andnot_si512, _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmpge_epu64_mask,
+    __m256i, __m512i, _mm256_add_epi32, _mm256_alignr_epi32, _mm256_and_si256,
+    _mm256_cmpgt_epu32_mask, _mm256_maskz_compress_epi32, _mm256_maskz_expand_epi16,
+    _mm256_set1_epi32, _mm256_setr_epi16, _mm256_setr_epi32, _mm256_storeu_si256, _mm256_sub_epi32,
+    _mm512_add_epi64, _mm512_alignr_epi64, _mm512_and_si512, _mm512_andnot_si512,
+    _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmpge_epu64_mask,
     _mm512_cmplt_epu64_mask, _mm512_cmpneq_epi32_mask, _mm512_cvtepi64_epi32, _mm512_cvtepu8_epi64,
     _mm512_cvtepu32_epi64, _mm512_i64gather_epi64, _mm512_mask_and_epi64, _mm512_mask_loadu_epi64,
-    _mm512_mask_srli_epi64, _mm512_maskz_compress_epi8, _mm512_maskz_compress_epi32,
-    _mm512_max_epu64, _mm512_movepi64_mask, _mm512_mul_epu32, _mm512_mullo_epi64,
-    _mm512_multishift_epi64_epi8, _mm512_or_si512, _mm512_permutexvar_epi64, _mm512_set1_epi32,
-    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8,
+    _mm512_mask_mov_epi64, _mm512_mask_srli_epi64, _mm512_maskz_compress_epi8,
+    _mm512_maskz_compress_epi32, _mm512_maskz_compress_epi64, _mm512_max_epu64,
+    _mm512_movepi64_mask, _mm512_mul_epu32, _mm512_mullo_epi64, _mm512_multishift_epi64_epi8,
+    _mm512_or_si512, _mm512_permutex2var_epi64, _mm512_permutexvar_epi64, _mm512_rol_epi64,
+    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64, _mm512_shuffle_epi8,
     _mm512_slli_epi64, _mm512_sllv_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi64,
-    _mm512_test_epi64_mask, _mm512_xor_si512, _pdep_u64,
+    _mm512_ternarylogic_epi64, _mm512_test_epi64_mask, _mm512_xor_si512, _pdep_u32, _pdep_u64,
 };
 
 use super::super::pairs::{FACTOR, Filter, SHIFT};
-use super::super::turn::{FACTORS, FIELD, KEY_MOST, Keys, Line, NO_IDS, NONE, TURN};
+use super::super::turn::{
+    FACTORS, FIELD, Found, KEY_MOST, Keys, Line, Missed, NO_IDS, NONE, TURN, TURNED,
+};
 use super::{NUMBERS, SWAPPED, load, load_half, prefetch, store, store_half};
+
+const EIGHTS: &str = "a turn is whole eights";
+const ROOM: &str = "room for two words of each piece";
 
 /// Keys of as many eights of pieces as have 16 bytes of text from the start of each; returns how many
 /// pieces these are.
@@ -64,12 +71,14 @@ fn keys_compiled(text: &[u8], start: u32, ends: &[u32], lines: &[Line], keys: &m
         let (low, high) = trimmed(low, high, len);
         let line = _mm256_and_si256(line_of(low, high), mask);
         keys.long[eight / 8] |= u64::from(long) << (8 * (eight % 8));
-        store(low, keys.low[8 * eight..].first_chunk_mut().expect("a turn is whole eights"));
-        store(high, keys.high[8 * eight..].first_chunk_mut().expect("a turn is whole eights"));
-        let room = keys.line[8 * eight..].first_chunk_mut().expect("a turn is whole eights");
-        store_half(line, room);
-        for &line in &*room {
-            prefetch(&lines[line as usize]);
+        store(low, keys.low[8 * eight..].first_chunk_mut().expect(EIGHTS));
+        store(high, keys.high[8 * eight..].first_chunk_mut().expect(EIGHTS));
+        store_half(line, keys.line[8 * eight..].first_chunk_mut().expect(EIGHTS));
+        // From memory and not from the register, where getting each takes longer.
+        if eight % 8 == 7 {
+            for &line in &keys.line[8 * eight - 56..8 * eight + 8] {
+                prefetch(lines, line as usize);
+            }
         }
     }
     ends.len() & !7
@@ -92,72 +101,92 @@ fn trimmed(low: __m512i, high: __m512i, len: __m256i) -> (__m512i, __m512i) {
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn line_of(low: __m512i, high: __m512i) -> __m256i {
-    let halves = [low, _mm512_srli_epi64::<32>(low), high, _mm512_srli_epi64::<32>(high)];
-    let mut sum = _mm512_setzero_si512();
-    for (half, factor) in halves.into_iter().zip(FACTORS) {
-        sum = _mm512_add_epi64(sum, _mm512_mul_epu32(half, _mm512_set1_epi64(i64::from(factor))));
-    }
+    let both = _mm512_xor_si512(low, _mm512_rol_epi64::<TURNED>(high));
+    let [one, two] = FACTORS.map(|factor| _mm512_set1_epi64(i64::from(factor)));
+    let sum = _mm512_add_epi64(
+        _mm512_mul_epu32(both, one),
+        _mm512_mul_epu32(_mm512_srli_epi64::<32>(both), two),
+    );
     _mm512_cvtepi64_epi32(_mm512_xor_si512(sum, _mm512_srli_epi64::<32>(sum)))
 }
 
-pub(in super::super) fn probe(
-    lines: &[Line],
-    keys: &Keys,
-    count: usize,
-    words: &mut [u64; TURN],
-    missed: &mut [u16; TURN],
-) -> usize {
+pub(in super::super) fn probe(lines: &[Line], keys: &Keys, count: usize, found: &mut Found) {
     // SAFETY: only a `Level` for which `is_here` was true calls it.
-    unsafe { probe_compiled(lines, keys, count, words, missed) }
+    unsafe { probe_compiled(lines, keys, count, found) }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,popcnt")]
-fn probe_compiled(
-    lines: &[Line],
-    keys: &Keys,
-    count: usize,
-    words: &mut [u64; TURN],
-    missed: &mut [u16; TURN],
-) -> usize {
-    const EIGHTS: &str = "a turn is whole eights";
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi2,popcnt")]
+fn probe_compiled(lines: &[Line], keys: &Keys, count: usize, found: &mut Found) {
     #[expect(clippy::cast_possible_truncation, reason = "a power of two of at most 32 bits")]
     let mask = _mm256_set1_epi32((lines.len() as u32).wrapping_sub(1).cast_signed());
-    let mut numbers = _mm_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7);
-    let mut misses = 0;
+    (found.count, found.misses) = (0, 0);
     for first in (0..count).step_by(8) {
-        let line = load_half(keys.line[first..].first_chunk().expect(EIGHTS));
+        let line = load_half(eight_of(&keys.line, first));
         let line = _mm512_cvtepu32_epi64(_mm256_and_si256(line, mask));
         let at = _mm512_slli_epi64::<3>(line);
         // SAFETY: with the mask each line is one of `lines`, which has 8 words: the key, the ids of
         // the first slot, and so on.
-        let (low, high, ids) = unsafe {
-            let lines: *const i64 = lines.as_ptr().cast();
-            (
-                _mm512_i64gather_epi64::<8>(at, lines),
-                _mm512_i64gather_epi64::<8>(at, lines.add(1)),
-                _mm512_i64gather_epi64::<8>(at, lines.add(2)),
-            )
+        let word = |number| unsafe {
+            _mm512_i64gather_epi64::<8>(at, lines.as_ptr().cast::<i64>().add(number))
         };
-        let same_low = _mm512_cmpeq_epi64_mask(
-            low,
-            load::<u64, 8>(keys.low[first..].first_chunk().expect(EIGHTS)),
-        );
-        let same_high = _mm512_cmpeq_epi64_mask(
-            high,
-            load::<u64, 8>(keys.high[first..].first_chunk().expect(EIGHTS)),
-        );
+        let (low, high, ids) = (word(0), word(1), word(2));
+        let same = _mm512_cmpeq_epi64_mask(low, load(eight_of(&keys.low, first)))
+            & _mm512_cmpeq_epi64_mask(high, load(eight_of(&keys.high, first)));
         let here = 0xFF_u8 >> (8 - (count - first).min(8));
-        let miss = !(same_low & same_high & !_mm512_movepi64_mask(ids)) & here;
-        store(ids, words[first..].first_chunk_mut().expect(EIGHTS));
-        let packed = _mm_maskz_compress_epi16(miss, numbers);
-        numbers = _mm_add_epi16(numbers, _mm_set1_epi16(8));
-        // At most as many were missed before as pieces were seen.
-        let room: &mut [u16; 8] = missed[misses..].first_chunk_mut().expect(EIGHTS);
-        // SAFETY: writes the 16 bytes of `room`; no alignment is asked for.
-        unsafe { _mm_storeu_si128(room.as_mut_ptr().cast(), packed) };
-        misses += miss.count_ones() as usize;
+        let two = (!same | _mm512_movepi64_mask(ids)) & here;
+        if two == 0 {
+            store(ids, found.words[found.count..].first_chunk_mut().expect(ROOM));
+            found.count += here.count_ones() as usize;
+        } else {
+            give(found, first, [ids, word(3)], same, here);
+        }
     }
-    misses
+}
+
+/// The words of eight pieces from `first` on, of which some have two, `ids` and `more`.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi2,popcnt")]
+fn give(found: &mut Found, first: usize, [ids, more]: [__m512i; 2], same: u8, here: u8) {
+    let absent = _mm512_set1_epi64(NO_IDS.cast_signed());
+    let missed = (!same | _mm512_cmpeq_epi64_mask(ids, _mm512_set1_epi64(-1))) & here;
+    let two = missed | _mm512_movepi64_mask(ids) & here;
+    let ids = _mm512_mask_mov_epi64(_mm512_and_si512(ids, absent), missed, absent);
+    let more = _mm512_mask_mov_epi64(more, missed, absent);
+    // The words side by side, and of these the ones that are used.
+    let spread = |bits: u8, places| _pdep_u32(u32::from(bits), places);
+    #[expect(clippy::cast_possible_truncation, reason = "16 bits")]
+    let used = (spread(here, 0x5555) | spread(two, 0xAAAA)) as u16;
+    let [low_used, high_used] = used.to_le_bytes();
+    let low = _mm512_permutex2var_epi64(ids, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), more);
+    let high = _mm512_permutex2var_epi64(ids, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), more);
+    let before = found.count;
+    for (words, used) in [(low, low_used), (high, high_used)] {
+        let room = found.words[found.count..].first_chunk_mut().expect(ROOM);
+        store(_mm512_maskz_compress_epi64(used, words), room);
+        found.count += used.count_ones() as usize;
+    }
+    // The number of each used word, of which the first of each piece counts.
+    let numbers = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let places = _mm256_maskz_expand_epi16(used, numbers);
+    let places = _mm256_and_si256(places, _mm256_set1_epi32(0xFFFF));
+    let eight = _mm256_setr_epi32(0, 1 << 16, 2 << 16, 3 << 16, 4 << 16, 5 << 16, 6 << 16, 7 << 16);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        reason = "a few hundred"
+    )]
+    let start = _mm256_set1_epi32((first << 16 | before) as i32);
+    let both = _mm256_add_epi32(_mm256_add_epi32(places, eight), start);
+    let packed = _mm256_maskz_compress_epi32(missed, both);
+    let room: &mut [Missed; 8] = found.missed[found.misses..].first_chunk_mut().expect(ROOM);
+    // SAFETY: writes the 32 bytes of `room`, in each four a place and, above, an index.
+    unsafe { _mm256_storeu_si256(room.as_mut_ptr().cast(), packed) };
+    found.misses += missed.count_ones() as usize;
+}
+
+/// Eight of the numbers of a turn, from `first` on, which is a multiple of eight.
+#[inline(always)]
+fn eight_of<T>(numbers: &[T; TURN], first: usize) -> &[T; 8] {
+    numbers[first..].first_chunk().expect(EIGHTS)
 }
 
 pub(in super::super) fn unpack(words: &[u64], out: &mut [u32]) -> usize {
@@ -177,12 +206,26 @@ fn unpack_compiled(words: &[u64], out: &mut [u32]) -> usize {
     let none = _mm512_set1_epi32(NONE.cast_signed());
     let halves =
         [_mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3), _mm512_setr_epi64(4, 4, 5, 5, 6, 6, 7, 7)];
+    let third = _mm512_set1_epi64(i64::from(NONE) << 42);
+    let low = _mm512_set1_epi64(0xFFFF_FFFF);
     let mut count = 0;
     for eight in words.chunks(8) {
         let here = 0xFF_u8 >> (8 - eight.len());
         let absent = _mm512_set1_epi64(NO_IDS.cast_signed());
         // SAFETY: only the words of `eight` are read.
         let eight = unsafe { _mm512_mask_loadu_epi64(absent, here, eight.as_ptr().cast()) };
+        // Mostly there is no third id, and then the first two are soon put side by side.
+        if _mm512_cmplt_epu64_mask(eight, third) == 0 {
+            let ids = _mm512_ternarylogic_epi64::<0xB8>(_mm512_slli_epi64::<11>(eight), low, eight);
+            let ids = _mm512_and_si512(ids, none);
+            let used = _mm512_cmpneq_epi32_mask(ids, none);
+            let packed = _mm512_maskz_compress_epi32(used, ids);
+            let room: &mut [u32; 16] = out[count..].first_chunk_mut().expect("room for each id");
+            // SAFETY: writes the 64 bytes of `room`; no alignment is asked for.
+            unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), packed) };
+            count += used.count_ones() as usize;
+            continue;
+        }
         for half in halves {
             let four = _mm512_permutexvar_epi64(half, eight);
             let ids = _mm512_and_si512(_mm512_multishift_epi64_epi8(places, four), none);
