@@ -100,8 +100,9 @@ pub fn encode_batch_watched(
     let work = |parts: &[Part<'_>], scratch: &mut Scratch| {
         let mut slab = Slab::default();
         let mut room = Room::new(&mut slab.ids, parts.iter().map(|part| part.text.len()).sum());
+        let mut since = CHECKED;
         for part in parts {
-            beat.check()?;
+            checked(&beat, &mut since, part)?;
             policy.check(part.text)?;
             let mut sink = Beating { sink: &mut room, beat: &beat };
             tokenizer.encode_to(part.text, policy, scratch, &mut sink)?;
@@ -112,6 +113,19 @@ pub fn encode_batch_watched(
         Ok(slab)
     };
     run(tokenizer, texts, policy, threads, &beat, work).map(Rows::new)
+}
+
+/// After how many bytes of short texts a beat is asked: that takes as long as to encode some.
+const CHECKED: usize = 1 << 14;
+
+/// Asks `beat` before a part, `since` so many bytes.
+fn checked(beat: &Beat<'_>, since: &mut usize, part: &Part<'_>) -> Result<()> {
+    *since += part.text.len() + 16;
+    if *since < CHECKED {
+        return Ok(());
+    }
+    *since = 0;
+    beat.check()
 }
 
 /// The number of ids of each text.
@@ -141,8 +155,9 @@ pub fn count_batch_watched(
     let beat = Beat::new(watch);
     let work = |parts: &[Part<'_>], scratch: &mut Scratch| {
         let mut counts = Vec::with_capacity(parts.len());
+        let mut since = CHECKED;
         for part in parts {
-            beat.check()?;
+            checked(&beat, &mut since, part)?;
             policy.check(part.text)?;
             let mut count = Count::up_to(None);
             let mut sink = Beating { sink: &mut count, beat: &beat };

@@ -242,9 +242,11 @@ proptest! {
     }
 }
 
-/// Texts of a few blocks, so that every special case meets their edges.
+/// Texts of one block and of many, so that every special case meets their edges and the end.
 fn long_text() -> impl Strategy<Value = String> {
-    (prop::collection::vec(select(PARTS), 40..900), 0..3_usize).prop_map(|(parts, spread)| {
+    let parts = |count| prop::collection::vec(select(PARTS), count);
+    let parts = prop_oneof![parts(3..60), parts(60..900)];
+    (parts, 0..3_usize).prop_map(|(parts, spread)| {
         // Plain words between the parts, so that not every block is doubtful.
         let plain = ["", "word ", "a longer line of words, with 12345 numbers.\n"][spread];
         parts.iter().flat_map(|part| [part, plain]).collect()

@@ -234,9 +234,11 @@ impl Memory {
                 left &= left - 1;
                 let key = long_key(pieces.get(index));
                 let line = key.line(lines.len());
-                simd::prefetch(lines, line as usize);
                 (keys.low[index], keys.high[index], keys.line[index]) = (key.low, key.high, line);
             }
+        }
+        for &line in &keys.line[..ends.len()] {
+            simd::prefetch(lines, line as usize);
         }
         level.probe(lines, keys, ends.len(), found);
     }

@@ -21,10 +21,12 @@ use crate::simd::{HIGH, INSIDE, Leads, Level, PLANES, Work};
 /// Words of a long text that are cut at once, and one more on either side, so that every word has
 /// neighbours.
 const LONG: usize = 128 + 2;
-/// The same for a short text, for which it would take too long to clear the others.
+/// The same for shorter texts, for which it would take too long to go over the others.
+const MIDDLE: usize = 16 + 2;
 const SHORT: usize = 4 + 2;
-/// From this many bytes on a text is long.
-const LONG_LEAST: usize = 512;
+/// From so many bytes on a text is not short, and it is long.
+const MIDDLE_LEAST: usize = 512;
+const LONG_LEAST: usize = 4096;
 /// Fewer bytes are left to the scanner.
 pub(super) const LEAST: usize = 24;
 
@@ -137,41 +139,59 @@ pub(super) struct Blocks<const LEN: usize> {
 }
 
 /// What [`Pretokenizer::chunk`](super::Pretokenizer::chunk) is told besides the text.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Job<'a, S> {
     pub(super) family: &'a Family,
     pub(super) rules: &'a Rules,
     pub(super) level: Level,
     pub(super) seams: Option<&'a S>,
+    /// Whether nothing follows the text.
+    pub(super) is_all: bool,
 }
 
 /// Appends the ends of pieces of `text`, and returns the last of them: 0 when the scanner must go on.
-/// They do not depend on what follows.
-pub(super) fn fill<S: Seams>(job: Job<'_, S>, text: &[u8], ends: &mut Vec<u32>) -> usize {
+/// They do not depend on what follows, unless nothing does.
+pub(super) fn fill<S: Seams>(job: &Job<'_, S>, text: &[u8], ends: &mut Vec<u32>) -> usize {
     if text.len() >= LONG_LEAST {
-        let words = (text.len() / 64).min(LONG - 2);
-        let text = &text[..text.len().min(64 * words + 4)];
-        return job.level.run(Fill::<_, LONG> { job, text, words, most: 64 * words, ends });
+        return whole_words::<_, LONG>(job, text, ends);
+    }
+    if text.len() >= MIDDLE_LEAST {
+        return whole_words::<_, MIDDLE>(job, text, ends);
     }
     if text.len() < LEAST {
         return 0;
     }
-    // Zeros behind the text, and only what lies before the last cut in the text itself counts.
+    // Zeros behind the text, which are of no class that a piece before them asks for. Only what lies
+    // before the last cut in the text itself counts, or all of it.
     let mut padded = [0; 64 * (SHORT - 2) + 4];
     let most = text.len().min(64 * (SHORT - 2));
     let copied = text.len().min(padded.len());
     padded[..copied].copy_from_slice(&text[..copied]);
     let words = most.div_ceil(64);
-    job.level.run(Fill::<_, SHORT> { job, text: &padded, words, most, ends })
+    let is_all = job.is_all && most == text.len();
+    job.level.run(Fill::<_, SHORT> { job, text: &padded, words, most, is_all, ends })
+}
+
+/// [`fill`] of words that end before the text does.
+fn whole_words<S: Seams, const LEN: usize>(
+    job: &Job<'_, S>,
+    text: &[u8],
+    ends: &mut Vec<u32>,
+) -> usize {
+    let words = (text.len() / 64).min(LEN - 2);
+    let text = &text[..text.len().min(64 * words + 4)];
+    job.level.run(Fill::<_, LEN> { job, text, words, most: 64 * words, is_all: false, ends })
 }
 
 struct Fill<'a, S, const LEN: usize> {
-    job: Job<'a, S>,
+    job: &'a Job<'a, S>,
     /// `words` of 64 bytes and what a character that begins there goes on with.
     text: &'a [u8],
     words: usize,
     /// How much of it is the caller's.
     most: usize,
+    /// Whether nothing follows that.
+    is_all: bool,
     ends: &'a mut Vec<u32>,
 }
 
@@ -180,13 +200,19 @@ impl<S: Seams, const LEN: usize> Work for Fill<'_, S, LEN> {
 
     #[inline(always)]
     fn run(self) -> usize {
-        let Self { job: Job { family, rules, level, seams }, text, words, most, ends } = self;
+        let Self { job, text, words, most, is_all, ends } = self;
+        let &Job { family, rules, level, seams, .. } = job;
         let mut blocks = Blocks::<LEN>::new();
         blocks.sort(level, text, words);
         blocks.seed(rules, words);
         blocks.decide(rules);
         blocks.mend(rules, text, words);
-        let end = blocks.cut_before(most - 1);
+        // White space alone asks whether the text ends.
+        let (end, text) = if is_all && !is_set(&blocks.planes[WHITES], most - 1) {
+            (most, &text[..most])
+        } else {
+            (blocks.cut_before(most - 1), text)
+        };
         if end == 0 {
             return 0;
         }

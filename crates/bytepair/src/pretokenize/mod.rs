@@ -159,8 +159,9 @@ impl Pretokenizer {
     /// none, or only [`Pretokenizer::fill`] can tell.
     pub(crate) fn settled_chunk(&self, span: &str, from: usize, ends: &mut Vec<u32>) -> usize {
         let Engine::Family(family, rules) = &self.engine else { return from };
-        let job = blocks::Job { family, rules, level: Level::get(), seams: None::<&NoSeams> };
-        from + blocks::fill(job, &span.as_bytes()[from..], ends)
+        let (level, seams) = (Level::get(), None::<&NoSeams>);
+        let job = blocks::Job { family, rules, level, seams, is_all: false };
+        from + blocks::fill(&job, &span.as_bytes()[from..], ends)
     }
 
     fn chunk_of<S: Seams>(
@@ -175,8 +176,9 @@ impl Pretokenizer {
         let before = ends.len();
         let next = match &self.engine {
             Engine::Family(family, rules) => {
-                let end = blocks::fill(blocks::Job { family, rules, level, seams }, text, ends);
-                if end > 0 && text.len() - end >= blocks::LEAST {
+                let job = blocks::Job { family, rules, level, seams, is_all: true };
+                let end = blocks::fill(&job, text, ends);
+                if end == text.len() || end > 0 && text.len() - end >= blocks::LEAST {
                     return Ok(from + end);
                 }
                 // What is left is too short for words of bits, and not worth a call of its own.

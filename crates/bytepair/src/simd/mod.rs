@@ -169,8 +169,8 @@ impl Level {
         }
     }
 
-    /// Finds the keys of the pieces of `text` that end at `ends`, the first beginning at `start`, and
-    /// asks for the memory of their lines.
+    /// Finds the keys of the pieces of `text` that end at `ends`, the first beginning at `start`, but for
+    /// those that are long.
     #[inline]
     pub(crate) fn keys(
         self,
@@ -187,8 +187,9 @@ impl Level {
             Set::Avx512 => avx512::keys(text, start, ends, lines, keys),
             _ => 0,
         };
-        let start = done.checked_sub(1).map_or(start, |last| ends[last]);
-        portable::keys(text, start, ends, done, lines, keys);
+        if done == 0 {
+            portable::keys(text, start, ends, lines, keys);
+        }
     }
 
     /// Looks the first `count` of `keys` up in the first slots of `lines`.

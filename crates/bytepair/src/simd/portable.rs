@@ -3,7 +3,7 @@
 use super::turn::{
     FIELDS, Found, KEY_MOST, Key, Keys, Line, MORE, Missed, NO_IDS, NONE, unpack as fields,
 };
-use super::{HIGH, INSIDE, prefetch};
+use super::{HIGH, INSIDE};
 
 /// Turns an 8 by 8 matrix of bits, a row in each byte, over its diagonal.
 ///
@@ -58,23 +58,15 @@ pub(super) fn places(words: &[u64], first: u32, places: &mut Vec<u32>) {
     }
 }
 
-pub(super) fn keys(
-    text: &[u8],
-    start: u32,
-    ends: &[u32],
-    done: usize,
-    lines: &[Line],
-    keys: &mut Keys,
-) {
+pub(super) fn keys(text: &[u8], start: u32, ends: &[u32], lines: &[Line], keys: &mut Keys) {
     let mut start = start as usize;
-    for (index, &end) in ends.iter().enumerate().skip(done) {
+    for (index, &end) in ends.iter().enumerate() {
         let end = end as usize;
         if end - start > KEY_MOST {
             keys.long[index / 64] |= 1 << (index % 64);
         } else {
             let key = Key::of(text, start, end);
             let line = key.line(lines.len());
-            prefetch(lines, line as usize);
             (keys.low[index], keys.high[index], keys.line[index]) = (key.low, key.high, line);
         }
         start = end;
@@ -249,7 +241,7 @@ mod tests {
         let empty = Slot { key: Key { low: 1, high: 0 }, ids: MORE | NO_IDS, more: 0 };
         let mut lines = vec![Line([empty; 2]); 256];
         let mut keys = Keys::new();
-        super::keys(&text, 3, &ends, 0, &lines, &mut keys);
+        super::keys(&text, 3, &ends, &lines, &mut keys);
         let word_of = |index: u32| {
             let ids: Vec<u32> = (0..index % 4).map(|n| (index * 79_191 + n) % NONE).collect();
             pack(&ids).expect("at most three, and each fits")

@@ -5,17 +5,18 @@
 use std::arch::x86_64::{
     __m256i, __m512i, _mm256_add_epi32, _mm256_alignr_epi32, _mm256_and_si256,
     _mm256_cmpgt_epu32_mask, _mm256_maskz_compress_epi32, _mm256_maskz_expand_epi16,
-    _mm256_set1_epi32, _mm256_setr_epi16, _mm256_setr_epi32, _mm256_storeu_si256, _mm256_sub_epi32,
-    _mm512_add_epi64, _mm512_alignr_epi64, _mm512_and_si512, _mm512_andnot_si512,
-    _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmpge_epu64_mask,
-    _mm512_cmplt_epu64_mask, _mm512_cmpneq_epi32_mask, _mm512_cvtepi64_epi32, _mm512_cvtepu8_epi64,
-    _mm512_cvtepu32_epi64, _mm512_i64gather_epi64, _mm512_mask_and_epi64, _mm512_mask_loadu_epi64,
-    _mm512_mask_mov_epi64, _mm512_mask_srli_epi64, _mm512_maskz_compress_epi8,
-    _mm512_maskz_compress_epi32, _mm512_maskz_compress_epi64, _mm512_max_epu64,
-    _mm512_movepi64_mask, _mm512_mul_epu32, _mm512_mullo_epi64, _mm512_multishift_epi64_epi8,
-    _mm512_or_si512, _mm512_permutex2var_epi64, _mm512_permutexvar_epi64, _mm512_rol_epi64,
-    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64, _mm512_shuffle_epi8,
-    _mm512_slli_epi64, _mm512_sllv_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_sub_epi64,
+    _mm256_maskz_loadu_epi32, _mm256_set1_epi32, _mm256_setr_epi16, _mm256_setr_epi32,
+    _mm256_storeu_si256, _mm256_sub_epi32, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_and_si512,
+    _mm512_andnot_si512, _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmpge_epu64_mask,
+    _mm512_cmplt_epu64_mask, _mm512_cmpneq_epi32_mask, _mm512_cmpneq_epi64_mask,
+    _mm512_cvtepi64_epi32, _mm512_cvtepu8_epi64, _mm512_cvtepu32_epi64, _mm512_i64gather_epi64,
+    _mm512_mask_and_epi64, _mm512_mask_loadu_epi64, _mm512_mask_mov_epi64, _mm512_mask_srli_epi64,
+    _mm512_maskz_compress_epi8, _mm512_maskz_compress_epi32, _mm512_maskz_compress_epi64,
+    _mm512_max_epu64, _mm512_min_epu64, _mm512_movepi64_mask, _mm512_mul_epu32, _mm512_mullo_epi64,
+    _mm512_multishift_epi64_epi8, _mm512_or_si512, _mm512_permutex2var_epi64,
+    _mm512_permutexvar_epi64, _mm512_rol_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
+    _mm512_setr_epi64, _mm512_shuffle_epi8, _mm512_slli_epi64, _mm512_sllv_epi64,
+    _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_sub_epi64,
     _mm512_ternarylogic_epi64, _mm512_test_epi64_mask, _mm512_xor_si512, _pdep_u32, _pdep_u64,
 };
 
@@ -23,13 +24,12 @@ use super::super::pairs::{FACTOR, Filter, SHIFT};
 use super::super::turn::{
     FACTORS, FIELD, Found, KEY_MOST, Keys, Line, Missed, NO_IDS, NONE, TURN, TURNED,
 };
-use super::{NUMBERS, SWAPPED, load, load_half, prefetch, store, store_half};
+use super::{NUMBERS, SWAPPED, load, load_half, store, store_half};
 
 const EIGHTS: &str = "a turn is whole eights";
 const ROOM: &str = "room for two words of each piece";
 
-/// Keys of as many eights of pieces as have 16 bytes of text from the start of each; returns how many
-/// pieces these are.
+/// The keys of all pieces, if the text has 16 bytes; returns of how many.
 pub(in super::super) fn keys(
     text: &[u8],
     start: u32,
@@ -45,43 +45,62 @@ pub(in super::super) fn keys(
 fn keys_compiled(text: &[u8], start: u32, ends: &[u32], lines: &[Line], keys: &mut Keys) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "15")]
     const MOST: i32 = KEY_MOST as i32;
-    let Some(last) = text.len().checked_sub(16) else { return 0 };
-    let last = _mm256_set1_epi32(u32::try_from(last).unwrap_or(u32::MAX).cast_signed());
+    if text.len() < 16 {
+        return 0;
+    }
     #[expect(clippy::cast_possible_truncation, reason = "a power of two of at most 32 bits")]
     let mask = _mm256_set1_epi32((lines.len() as u32).wrapping_sub(1).cast_signed());
     let mut before = start;
-    for (eight, ends) in ends.as_chunks::<8>().0.iter().enumerate() {
-        let end = load_half(ends);
+    for (eight, ends) in ends.chunks(8).enumerate() {
+        let here = 0xFF_u8 >> (8 - ends.len());
+        // SAFETY: only the numbers of `ends` are read.
+        let end = unsafe { _mm256_maskz_loadu_epi32(here, ends.as_ptr().cast()) };
         let start = _mm256_alignr_epi32::<7>(end, _mm256_set1_epi32(before.cast_signed()));
-        if _mm256_cmpgt_epu32_mask(start, last) != 0 {
-            return 8 * eight;
-        }
-        before = ends[7];
         let at = _mm512_cvtepu32_epi64(start);
-        // SAFETY: each start is at least 16 bytes before the end of `text`, as was just asked.
-        let (low, high) = unsafe {
-            let text = text.as_ptr();
-            (
-                _mm512_i64gather_epi64::<1>(at, text.cast()),
-                _mm512_i64gather_epi64::<1>(at, text.add(8).cast()),
-            )
-        };
+        let (low, high) = windows(text, at);
         let len = _mm256_sub_epi32(end, start);
-        let long = _mm256_cmpgt_epu32_mask(len, _mm256_set1_epi32(MOST));
+        let long = _mm256_cmpgt_epu32_mask(len, _mm256_set1_epi32(MOST)) & here;
         let (low, high) = trimmed(low, high, len);
         let line = _mm256_and_si256(line_of(low, high), mask);
         keys.long[eight / 8] |= u64::from(long) << (8 * (eight % 8));
         store(low, keys.low[8 * eight..].first_chunk_mut().expect(EIGHTS));
         store(high, keys.high[8 * eight..].first_chunk_mut().expect(EIGHTS));
         store_half(line, keys.line[8 * eight..].first_chunk_mut().expect(EIGHTS));
-        // From memory and not from the register, where getting each takes longer.
-        if eight % 8 == 7 {
-            for &line in &keys.line[8 * eight - 56..8 * eight + 8] {
-                prefetch(lines, line as usize);
-            }
-        }
+        before = ends.last().copied().unwrap_or(before);
     }
-    ends.len() & !7
+    ends.len()
+}
+
+/// The 16 bytes of `text` from each place of `at` on, and zeros behind its end. It has at least 16.
+#[target_feature(enable = "avx512f,avx512dq")]
+#[inline]
+fn windows(text: &[u8], at: __m512i) -> (__m512i, __m512i) {
+    let last = text.len().checked_sub(16).expect("a window");
+    let last = _mm512_min_epu64(at, _mm512_set1_epi64((last as u64).cast_signed()));
+    // SAFETY: no place is later than 16 bytes before the end of `text`.
+    let (low, high) = unsafe {
+        (
+            _mm512_i64gather_epi64::<1>(last, text.as_ptr().cast()),
+            _mm512_i64gather_epi64::<1>(last, text.as_ptr().add(8).cast()),
+        )
+    };
+    if _mm512_cmpneq_epi64_mask(at, last) == 0 {
+        return (low, high);
+    }
+    shifted(low, high, _mm512_sub_epi64(at, last))
+}
+
+/// What is left of 16 bytes without the first `bytes`, before zeros.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn shifted(low: __m512i, high: __m512i, bytes: __m512i) -> (__m512i, __m512i) {
+    let word = _mm512_set1_epi64(64);
+    let bits = _mm512_slli_epi64::<3>(bytes);
+    // A shift by 64 or more, or by less than nothing, leaves nothing.
+    let across = _mm512_sllv_epi64(high, _mm512_sub_epi64(word, bits));
+    let over = _mm512_srlv_epi64(high, _mm512_sub_epi64(bits, word));
+    let low = _mm512_or_si512(_mm512_srlv_epi64(low, bits), _mm512_or_si512(across, over));
+    (low, _mm512_srlv_epi64(high, bits))
 }
 
 /// The pieces of `len` bytes that begin with `low` and `high`, as keys.
