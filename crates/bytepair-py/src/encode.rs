@@ -21,33 +21,6 @@ use crate::tokenizer::Tokenizer;
 use crate::tokens::Tokens;
 use crate::train::watched;
 
-/// The ids of one text.
-pub(crate) enum Ids {
-    One(Vec<u32>),
-    /// In several pieces of memory, as threads left them.
-    Rows(Rows),
-}
-
-impl Ids {
-    fn into_vec(self, py: Python<'_>, threads: usize) -> Vec<u32> {
-        match self {
-            Ids::One(ids) => ids,
-            Ids::Rows(rows) => py.detach(|| rows.into_ids(threads)),
-        }
-    }
-
-    fn list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        match self {
-            Ids::One(ids) => ints::list(py, ids),
-            Ids::Rows(rows) => {
-                let mut list = None;
-                rows.each(|row| ints::list_of_slices(py, row).map(|made| list = Some(made)))?;
-                list.map_or_else(|| ints::list(py, &[]), Ok)
-            }
-        }
-    }
-}
-
 /// How many threads to use for `bytes` bytes of one text; cheap where one is enough.
 fn threads_for(py: Python<'_>, threads: Option<i64>, bytes: usize) -> PyResult<usize> {
     if threads.is_none() && !batch::is_worth_threads(bytes) {
@@ -63,33 +36,32 @@ impl Tokenizer {
         policy: &Policy,
         surrogates: Surrogates,
         threads: Option<i64>,
-    ) -> PyResult<(Ids, usize)> {
+    ) -> PyResult<Vec<u32>> {
         let py = text.py();
         let text = Text::new(text, surrogates)?;
         let threads = threads_for(py, threads, text.len())?;
-        let ids = match &text {
+        match &text {
             Text::Utf8(text) if text.len() < WORTH_DETACHING => {
                 let mut ids = Vec::with_capacity(text.len() / 3 + 8);
-                self.core.encode(text, policy, &mut ids).map(|()| Ids::One(ids)).or_raise(py)
+                self.core.encode(text, policy, &mut ids).map(|()| ids).or_raise(py)
             }
             Text::Utf8(text) if threads > 1 && batch::is_worth_threads(text.len()) => {
                 watched(py, |watch| {
                     let texts = [text.as_ref()];
                     batch::encode_batch_watched(&self.core, &texts, policy, threads, watch)
                 })
-                .map(Ids::Rows)
+                .map(Rows::into_ids)
             }
             Text::Utf8(text) => watched(py, |watch| {
                 let mut ids = Vec::new();
-                self.core.encode_watched(text, policy, &mut ids, watch).map(|()| Ids::One(ids))
+                self.core.encode_watched(text, policy, &mut ids, watch).map(|()| ids)
             }),
             Text::Bytes(bytes) => watched(py, |watch| {
                 let mut ids = Vec::with_capacity(bytes.len() / 3);
                 let done = self.core.encode_bytes_watched(bytes, policy, &mut ids, watch);
-                done.map(|()| Ids::One(ids))
+                done.map(|()| ids)
             }),
-        };
-        Ok((ids?, threads))
+        }
     }
 }
 
@@ -165,8 +137,8 @@ impl Tokenizer {
             let ids = sampling::encode(&self.core, text, policy, surrogates, (dropout, seed))?;
             return ints::list(text.py(), &ids);
         }
-        let (ids, _) = self.ids_of(text, special.get(&self.core), surrogates, threads)?;
-        ids.list(text.py())
+        let ids = self.ids_of(text, special.get(&self.core), surrogates, threads)?;
+        ints::list(text.py(), &ids)
     }
 
     /// The ids of `text`, special tokens taken as plain text: for text from strangers.
@@ -183,8 +155,8 @@ impl Tokenizer {
         errors: &str,
     ) -> PyResult<Bound<'py, PyList>> {
         let surrogates = Surrogates::parse(text.py(), errors)?;
-        let (ids, _) = self.ids_of(text, self.core.plain(), surrogates, None)?;
-        ids.list(text.py())
+        let ids = self.ids_of(text, self.core.plain(), surrogates, None)?;
+        ints::list(text.py(), &ids)
     }
 
     /// The ids of `text` as a NumPy array of uint32, or of uint16 where that is asked for.
@@ -222,8 +194,8 @@ impl Tokenizer {
         let target = arrays::Target::new(py, dtype.as_ref(), out)?;
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
-        let (ids, threads) = self.ids_of(text, special.get(&self.core), surrogates, threads)?;
-        target.put(py, ids.into_vec(py, threads))
+        let ids = self.ids_of(text, special.get(&self.core), surrogates, threads)?;
+        target.put(py, ids)
     }
 
     /// The ids of each text, on several threads where that pays.
@@ -289,7 +261,7 @@ impl Tokenizer {
         let policy = special.get(&self.core);
         on_texts(texts, surrogates, threads, |texts, threads, watch| {
             let rows = batch::encode_batch_watched(&self.core, texts, policy, threads, watch)?;
-            Ok(Tokens::new(rows, threads))
+            Ok(Tokens::new(rows))
         })
     }
 
@@ -385,8 +357,7 @@ impl Tokenizer {
         let py = text.py();
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
-        let (ids, threads) = self.ids_of(text, special.get(&self.core), surrogates, None)?;
-        let ids = ids.into_vec(py, threads);
+        let ids = self.ids_of(text, special.get(&self.core), surrogates, None)?;
         let token = |id| self.core.token_bytes(id).unwrap_or_default();
         ids.into_iter().map(|id| crate::decode::text(py, token(id), "replace")).collect()
     }

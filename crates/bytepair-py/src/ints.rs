@@ -40,40 +40,8 @@ pub(crate) fn list<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyL
     PyList::new(py, ids.iter().map(|&id| int(py, id)))
 }
 
-/// What gives one list of several slices: it knows how many there are.
-struct Joined<'a, I> {
-    items: I,
-    slices: &'a [&'a [u32]],
-}
-
-impl<I: Iterator> Iterator for Joined<'_, I> {
-    type Item = I::Item;
-
-    fn next(&mut self) -> Option<I::Item> {
-        self.items.next()
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let len = self.slices.iter().map(|slice| slice.len()).sum();
-        (len, Some(len))
-    }
-}
-
-/// The ids of `slices`, one behind the other, as a list.
-pub(crate) fn list_of_slices<'py>(
-    py: Python<'py>,
-    slices: &[&[u32]],
-) -> PyResult<Bound<'py, PyList>> {
-    if let [slice] = slices {
-        return list(py, slice);
-    }
-    let items = slices.iter().flat_map(|slice| slice.iter().map(|&id| int(py, id)));
-    PyList::new(py, Joined { items, slices })
-}
-
 /// A list for each row.
 pub(crate) fn lists<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyList>> {
-    let mut lists = Vec::with_capacity(rows.len());
-    rows.each(|row| list_of_slices(py, row).map(|list| lists.push(list)))?;
+    let lists: Vec<_> = rows.iter().map(|row| list(py, row)).collect::<PyResult<_>>()?;
     PyList::new(py, lists)
 }

@@ -70,11 +70,11 @@ impl Memory {
 }
 
 impl Tokens {
-    pub(crate) fn new(rows: Rows, threads: usize) -> Self {
+    pub(crate) fn new(rows: Rows) -> Self {
         // An offset is at most the number of bytes in memory.
         let offsets = rows.offsets().into_iter().map(|at| i64::try_from(at).unwrap_or(i64::MAX));
         let offsets = Arc::new(offsets.collect());
-        Self { ids: Arc::new(rows.into_ids(threads)), offsets }
+        Self { ids: Arc::new(rows.into_ids()), offsets }
     }
 
     fn rows(&self) -> usize {

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::error::Result;
-use crate::rows::{Rows, Slab};
-use crate::sink::{Count, Room};
+use crate::rows::{Gather, Rows, Slab};
+use crate::sink::{Behind, Count};
 use crate::special::Policy;
 use crate::tokenizer::{Scratch, Tokenizer};
 use crate::train::{NoWatch, Watch};
@@ -97,22 +97,27 @@ pub fn encode_batch_watched(
     watch: &dyn Watch,
 ) -> Result<Rows> {
     let beat = Beat::new(watch);
-    let work = |parts: &[Part<'_>], scratch: &mut Scratch| {
-        let mut slab = Slab::default();
-        let mut room = Room::new(&mut slab.ids, parts.iter().map(|part| part.text.len()).sum());
+    let plan = Plan::new(tokenizer, texts, policy, threads)?;
+    let gather = Gather::new(plan.jobs.len(), plan.bytes);
+    let work = |job: usize, parts: &[Part<'_>], scratch: &mut Scratch| {
+        let Slab { mut ids, mut ends, .. } = gather.slab();
+        let bytes = parts.iter().map(|part| part.text.len()).sum();
+        let mut behind = Behind::new(&mut ids, bytes);
         let mut since = CHECKED;
         for part in parts {
             checked(&beat, &mut since, part)?;
             policy.check(part.text)?;
-            let mut sink = Beating { sink: &mut room, beat: &beat };
+            let mut sink = Beating { sink: &mut behind, beat: &beat };
             tokenizer.encode_to(part.text, policy, scratch, &mut sink)?;
             if part.last {
-                slab.ends.push(room.len());
+                ends.push(behind.len());
             }
         }
-        Ok(slab)
+        gather.take(job, Slab { ids, ends, bytes });
+        Ok(())
     };
-    run(tokenizer, texts, policy, threads, &beat, work).map(Rows::new)
+    plan.run(tokenizer, &beat, work)?;
+    Ok(gather.into_rows())
 }
 
 /// After how many bytes of short texts a beat is asked: that takes as long as to encode some.
@@ -153,7 +158,8 @@ pub fn count_batch_watched(
     watch: &dyn Watch,
 ) -> Result<Vec<usize>> {
     let beat = Beat::new(watch);
-    let work = |parts: &[Part<'_>], scratch: &mut Scratch| {
+    let plan = Plan::new(tokenizer, texts, policy, threads)?;
+    let work = |_: usize, parts: &[Part<'_>], scratch: &mut Scratch| {
         let mut counts = Vec::with_capacity(parts.len());
         let mut since = CHECKED;
         for part in parts {
@@ -166,7 +172,7 @@ pub fn count_batch_watched(
         }
         Ok(counts)
     };
-    let jobs = run(tokenizer, texts, policy, threads, &beat, work)?;
+    let jobs = plan.run(tokenizer, &beat, work)?;
     let mut counts = Vec::with_capacity(texts.len());
     let mut sum = 0;
     for (count, last) in jobs.into_iter().flatten() {
@@ -193,7 +199,12 @@ impl Tokenizer {
         if threads <= 1 || !is_worth_threads(text.len()) {
             return self.encode(text, policy, ids);
         }
-        encode_batch(self, &[text], policy, threads)?.append_to(ids, threads);
+        let found = encode_batch(self, &[text], policy, threads)?.into_ids();
+        if ids.is_empty() {
+            *ids = found;
+        } else {
+            ids.extend_from_slice(&found);
+        }
         Ok(())
     }
 
@@ -245,54 +256,75 @@ impl Tokenizer {
     }
 }
 
-/// Deals `texts` out to `threads` threads, and gives what `work` gives for each job, in order.
-fn run<R: Send>(
-    tokenizer: &Tokenizer,
-    texts: &[&str],
-    policy: &Policy,
+/// How texts are dealt out to threads.
+struct Plan<'t> {
+    bytes: usize,
     threads: usize,
-    beat: &Beat<'_>,
-    work: impl Fn(&[Part<'_>], &mut Scratch) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    let bytes: usize = texts.iter().map(|text| text.len()).sum();
-    let threads = threads.min(THREADS_MOST).min(bytes / WORTH_A_THREAD);
-    if threads <= 1 {
-        let parts: Vec<Part<'_>> = texts.iter().map(|text| Part { text, last: true }).collect();
-        return tokenizer.with_scratch(bytes, |scratch| Ok(vec![work(&parts, scratch)?]));
-    }
-    let size = (bytes / (threads * JOBS)).clamp(JOB.start, JOB.end);
-    let mut parts = Vec::with_capacity(texts.len() + bytes / size);
-    for text in texts {
-        if text.len() < 2 * size {
-            parts.push(Part { text, last: true });
-        } else {
-            // The whole text: where a part is refused for its bytes, a later one may be forbidden.
-            policy.check(text)?;
-            tokenizer.cut(text, size, policy, &mut parts);
+    parts: Vec<Part<'t>>,
+    /// Of the parts.
+    jobs: Vec<Range<usize>>,
+}
+
+impl<'t> Plan<'t> {
+    fn new(
+        tokenizer: &Tokenizer,
+        texts: &[&'t str],
+        policy: &Policy,
+        threads: usize,
+    ) -> Result<Self> {
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        let threads = threads.min(THREADS_MOST).min(bytes / WORTH_A_THREAD);
+        if threads <= 1 {
+            let parts: Vec<_> = texts.iter().map(|text| Part { text, last: true }).collect();
+            let jobs = std::iter::once(0..parts.len()).collect();
+            return Ok(Self { bytes, threads: 1, parts, jobs });
         }
-    }
-    let jobs = jobs(&parts, size);
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let mut done = Vec::new();
-        tokenizer.with_scratch(bytes, |scratch| {
-            while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let result = work(&parts[job.clone()], scratch);
-                // What comes later has no say any more; what comes before was taken before.
-                let failed = result.is_err();
-                done.push((job.start, result));
-                if failed {
-                    next.store(jobs.len(), Ordering::Relaxed);
-                }
+        let size = (bytes / (threads * JOBS)).clamp(JOB.start, JOB.end);
+        let mut parts = Vec::with_capacity(texts.len() + bytes / size);
+        for text in texts {
+            if text.len() < 2 * size {
+                parts.push(Part { text, last: true });
+            } else {
+                // The whole text: where a part is refused for its bytes, a later one may be forbidden.
+                policy.check(text)?;
+                tokenizer.cut(text, size, policy, &mut parts);
             }
-        });
-        done
-    };
-    let mut stopped = Ok(());
-    let mut results = on_threads(threads.min(jobs.len()), worker, || stopped = beat.check());
-    stopped?;
-    results.sort_unstable_by_key(|&(start, _)| start);
-    results.into_iter().map(|(_, result)| result).collect()
+        }
+        let jobs = jobs(&parts, size);
+        Ok(Self { bytes, threads: threads.min(jobs.len()), parts, jobs })
+    }
+
+    /// What `work` gives for each job, in order.
+    fn run<R: Send>(
+        &self,
+        tokenizer: &Tokenizer,
+        beat: &Beat<'_>,
+        work: impl Fn(usize, &[Part<'_>], &mut Scratch) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        let next = AtomicUsize::new(0);
+        let worker = || {
+            let mut done = Vec::new();
+            tokenizer.with_scratch(self.bytes, |scratch| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = self.jobs.get(index) else { break };
+                    let result = work(index, &self.parts[job.clone()], scratch);
+                    // What comes later has no say any more; what comes before was taken before.
+                    let failed = result.is_err();
+                    done.push((index, result));
+                    if failed {
+                        next.store(self.jobs.len(), Ordering::Relaxed);
+                    }
+                }
+            });
+            done
+        };
+        let mut stopped = Ok(());
+        let mut results = on_threads(self.threads, worker, || stopped = beat.check());
+        stopped?;
+        results.sort_unstable_by_key(|&(index, _)| index);
+        results.into_iter().map(|(_, result)| result).collect()
+    }
 }
 
 /// Neighbouring parts of about `size` bytes together.

@@ -1,135 +1,131 @@
-//! The ids of many texts, as the threads that made them left them.
+//! The ids of many texts, a row for each, and how threads put them together.
 //!
-//! In: slabs, the ids of neighbouring texts in one vector. Out: each text's ids in place, or all of
-//! them in one vector with the places where texts begin. A long text may lie in several slabs.
+//! In: slabs, the ids of neighbouring texts or of a part of a long one, by number of job. Out: all of
+//! them in one vector with the places where texts end. A slab is put to those before it while other
+//! threads are still at work and it lies in a near cache, and its memory is for the next job. Who comes
+//! while another does that does not wait: what it has is taken along later.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::batch::on_threads;
+use crate::sink::Room;
 
-/// From this many ids on several threads copy them.
-const WORTH_THREADS: usize = 1 << 20;
-
-/// The ids of some neighbouring texts, or parts of a long one.
+/// The ids of some neighbouring texts, or a part of a long one.
 #[derive(Debug, Default)]
 pub(crate) struct Slab {
     pub(crate) ids: Vec<u32>,
     /// Where, in `ids`, a text ends.
     pub(crate) ends: Vec<usize>,
+    /// How long what was encoded is.
+    pub(crate) bytes: usize,
 }
 
 /// The ids of many texts: a row for each.
-#[derive(Debug)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Rows {
-    slabs: Vec<Slab>,
+    ids: Vec<u32>,
+    ends: Vec<usize>,
 }
 
 impl Rows {
-    pub(crate) fn new(slabs: Vec<Slab>) -> Self {
-        Self { slabs }
-    }
-
     /// The number of rows.
     pub fn len(&self) -> usize {
-        self.slabs.iter().map(|slab| slab.ends.len()).sum()
+        self.ends.len()
     }
 
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.ends.is_empty()
     }
 
-    /// The number of ids in all rows.
-    pub fn ids(&self) -> usize {
-        self.slabs.iter().map(|slab| slab.ids.len()).sum()
+    /// The ids of all rows, one behind the other.
+    pub fn ids(&self) -> &[u32] {
+        &self.ids
     }
 
-    /// Calls `row` with the ids of each row, in order, in one slice or several.
-    ///
-    /// # Errors
-    /// The first error that `row` gives.
-    pub fn each<E>(&self, mut row: impl FnMut(&[&[u32]]) -> Result<(), E>) -> Result<(), E> {
-        let mut slices: Vec<&[u32]> = Vec::new();
-        for slab in &self.slabs {
-            let mut start = 0;
-            for &end in &slab.ends {
-                slices.push(&slab.ids[start..end]);
-                row(&slices)?;
-                slices.clear();
-                start = end;
-            }
-            if start < slab.ids.len() {
-                slices.push(&slab.ids[start..]);
-            }
-        }
-        Ok(())
+    /// The ids of each row, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.ids[start..end])
     }
 
     /// Where each row starts in the ids of all, and where the last ends.
     pub fn offsets(&self) -> Vec<usize> {
-        let mut offsets = Vec::with_capacity(self.len() + 1);
-        offsets.push(0);
-        let mut before = 0;
-        for slab in &self.slabs {
-            offsets.extend(slab.ends.iter().map(|end| before + end));
-            before += slab.ids.len();
-        }
-        offsets
+        std::iter::once(0).chain(self.ends.iter().copied()).collect()
     }
 
     /// The ids of all rows, one behind the other.
-    pub fn into_ids(mut self, threads: usize) -> Vec<u32> {
-        if let [slab] = &mut self.slabs[..] {
-            return std::mem::take(&mut slab.ids);
-        }
-        let mut ids = Vec::new();
-        self.append_to(&mut ids, threads);
-        ids
+    pub fn into_ids(self) -> Vec<u32> {
+        self.ids
     }
 
-    /// Appends the ids of all rows to `ids`.
-    pub fn append_to(mut self, ids: &mut Vec<u32>, threads: usize) {
-        if ids.is_empty()
-            && let [slab] = &mut self.slabs[..]
-        {
-            *ids = std::mem::take(&mut slab.ids);
-            return;
-        }
-        let total = self.ids();
-        if threads <= 1 || total < WORTH_THREADS {
-            ids.reserve(total);
-            for slab in self.slabs {
-                ids.extend_from_slice(&slab.ids);
-            }
-            return;
-        }
-        let before = ids.len();
-        ids.resize(before + total, 0);
-        let mut rest = &mut ids[before..];
-        let mut places = Vec::with_capacity(self.slabs.len());
-        for slab in self.slabs {
-            let (place, behind) = rest.split_at_mut(slab.ids.len());
-            rest = behind;
-            places.push((place, slab.ids));
-        }
-        let places = Mutex::new(places);
-        let next = || places.lock().ok().and_then(|mut places| places.pop());
-        let worker = || {
-            while let Some((place, ids)) = next() {
-                place.copy_from_slice(&ids);
-            }
-            Vec::<()>::new()
-        };
-        on_threads(threads.min(4), worker, || ());
+    fn append(&mut self, slab: &Slab) {
+        let before = self.ids.len();
+        self.ids.extend_from_slice(&slab.ids);
+        self.ends.extend(slab.ends.iter().map(|end| before + end));
     }
 }
 
-impl PartialEq for Rows {
-    /// Whether both have the same rows, in whatever slabs.
-    fn eq(&self, other: &Self) -> bool {
-        let flat = |rows: &Self| -> Vec<u32> {
-            rows.slabs.iter().flat_map(|slab| slab.ids.iter().copied()).collect()
-        };
-        self.offsets() == other.offsets() && flat(self) == flat(other)
+/// Rows to which slabs are put in the order of their jobs, in whatever order they come.
+pub(crate) struct Gather {
+    slabs: Mutex<Vec<Option<Slab>>>,
+    /// Empty slabs with room.
+    free: Mutex<Vec<Slab>>,
+    whole: Mutex<Whole>,
+}
+
+struct Whole {
+    rows: Rows,
+    /// The job whose slab is next.
+    next: usize,
+    room: Room,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Gather {
+    /// For the slabs of `jobs` jobs, which are `bytes` bytes together.
+    pub(crate) fn new(jobs: usize, bytes: usize) -> Self {
+        let whole = Whole { rows: Rows::default(), next: 0, room: Room::new(bytes) };
+        let slabs = Mutex::new((0..jobs).map(|_| None).collect());
+        Self { slabs, free: Mutex::new(Vec::new()), whole: Mutex::new(whole) }
+    }
+
+    /// An empty slab.
+    pub(crate) fn slab(&self) -> Slab {
+        lock(&self.free).pop().unwrap_or_default()
+    }
+
+    /// Takes the slab of a job.
+    pub(crate) fn take(&self, job: usize, slab: Slab) {
+        lock(&self.slabs)[job] = Some(slab);
+        if let Ok(mut whole) = self.whole.try_lock() {
+            self.put_together(&mut whole);
+        }
+    }
+
+    fn put_together(&self, whole: &mut Whole) {
+        loop {
+            let slab = lock(&self.slabs).get_mut(whole.next).and_then(Option::take);
+            let Some(mut slab) = slab else { return };
+            whole.next += 1;
+            if whole.rows.ids.is_empty() && lock(&self.slabs).len() == 1 {
+                whole.rows = Rows { ids: slab.ids, ends: slab.ends };
+                return;
+            }
+            // Room is made for what this slab shows before it is copied, so as not to copy it twice.
+            whole.room.passed(&mut whole.rows.ids, slab.ids.len(), slab.bytes);
+            whole.rows.append(&slab);
+            slab.ids.clear();
+            slab.ends.clear();
+            lock(&self.free).push(slab);
+        }
+    }
+
+    /// The rows, when all slabs were given.
+    pub(crate) fn into_rows(self) -> Rows {
+        self.put_together(&mut lock(&self.whole));
+        self.whole.into_inner().unwrap_or_else(PoisonError::into_inner).rows
     }
 }

@@ -30,26 +30,59 @@ impl Sink for Vec<u32> {
 /// From this many bytes on a text shows how many ids it has to a byte.
 const SHOWN: usize = 1 << 16;
 
-/// Ids of a text whose length is known: as soon as the first show how many there will be, there is room
-/// for all of them, which spares copying them when that for a guess is full.
-pub(crate) struct Room<'a> {
-    ids: &'a mut Vec<u32>,
-    /// How many there were before.
-    before: usize,
+/// Room for the ids of a text whose length is known: as soon as the first show how many there will be,
+/// there is room for all of them, which spares copying them when that for a guess is full.
+#[derive(Debug)]
+pub(crate) struct Room {
     bytes: usize,
     passed: usize,
+    ids: usize,
     /// After how many bytes to look again.
     next: usize,
 }
 
-impl<'a> Room<'a> {
+impl Room {
+    /// Of a text of `bytes` bytes.
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self { bytes, passed: 0, ids: 0, next: SHOWN }
+    }
+
+    /// Makes room behind `ids` for those of the text of which further `bytes` have `count`.
+    pub(crate) fn passed(&mut self, ids: &mut Vec<u32>, count: usize, bytes: usize) {
+        (self.passed, self.ids) = (self.passed + bytes, self.ids + count);
+        if self.passed < self.next {
+            return;
+        }
+        self.next = 2 * self.passed;
+        let left = self.bytes.saturating_sub(self.passed);
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a guess; what is not used costs nothing"
+        )]
+        let more = (self.ids as f64 / self.passed as f64 * left as f64 * 1.25) as usize;
+        if ids.capacity() - ids.len() < count + more {
+            huge::reserve(ids, count + more);
+        }
+    }
+}
+
+/// Ids that are put behind others, with [`Room`] for them.
+pub(crate) struct Behind<'a> {
+    ids: &'a mut Vec<u32>,
+    /// How many `room` knows of.
+    told: usize,
+    room: Room,
+}
+
+impl<'a> Behind<'a> {
     /// The ids of a text of `bytes` bytes, behind `ids`.
     pub(crate) fn new(ids: &'a mut Vec<u32>, bytes: usize) -> Self {
-        let before = ids.len();
-        if ids.capacity() - before < bytes / 4 {
+        if ids.capacity() - ids.len() < bytes / 4 {
             huge::reserve(ids, bytes / 4);
         }
-        Self { ids, before, bytes, passed: 0, next: SHOWN }
+        Self { told: ids.len(), ids, room: Room::new(bytes) }
     }
 
     /// The number of ids, with those before.
@@ -58,31 +91,16 @@ impl<'a> Room<'a> {
     }
 }
 
-impl Sink for Room<'_> {
+impl Sink for Behind<'_> {
     #[inline]
     fn take(&mut self, ids: &[u32]) {
         self.ids.extend_from_slice(ids);
     }
 
     fn passed(&mut self, bytes: usize) {
-        self.passed += bytes;
-        if self.passed < self.next {
-            return;
-        }
-        self.next = 2 * self.passed;
-        #[expect(clippy::cast_precision_loss, reason = "a guess")]
-        let density = (self.ids.len() - self.before) as f64 / self.passed as f64;
-        let left = self.bytes.saturating_sub(self.passed);
-        #[expect(
-            clippy::cast_precision_loss,
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a guess"
-        )]
-        let more = (density * left as f64 * 1.05) as usize;
-        if self.ids.capacity() - self.ids.len() < more {
-            huge::reserve(self.ids, more);
-        }
+        let count = self.ids.len() - self.told;
+        self.told = self.ids.len();
+        self.room.passed(self.ids, count, bytes);
     }
 }
 

@@ -20,7 +20,7 @@ use crate::merge::{MergeRule, Model};
 use crate::normalize::{Normalizer, Place};
 use crate::pool::Pool;
 use crate::pretokenize::{Filled, Pattern, Pretokenizer};
-use crate::sink::{Count, Room, Sink};
+use crate::sink::{Behind, Count, Sink};
 use crate::special::{Choice, Policy, SpecialTokens};
 use crate::stream::Buffers;
 use crate::symbols::{Missing, Symbols};
@@ -219,7 +219,7 @@ impl Tokenizer {
     /// is in no token; [`Error::Pattern`] when a regular expression gives up.
     pub fn encode(&self, text: &str, policy: &Policy, ids: &mut Vec<u32>) -> Result<()> {
         policy.check(text)?;
-        let mut room = Room::new(ids, text.len());
+        let mut room = Behind::new(ids, text.len());
         self.with_scratch(text.len(), |scratch| self.encode_to(text, policy, scratch, &mut room))
     }
 

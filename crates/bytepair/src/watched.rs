@@ -11,7 +11,7 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::sink::{Count, Room, Sink};
+use crate::sink::{Behind, Count, Sink};
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
 use crate::train::Watch;
@@ -171,7 +171,7 @@ impl Tokenizer {
         ids: &mut Vec<u32>,
         watch: &dyn Watch,
     ) -> Result<()> {
-        self.watched(text, policy, &mut Room::new(ids, text.len()), watch)
+        self.watched(text, policy, &mut Behind::new(ids, text.len()), watch)
     }
 
     /// [`Tokenizer::count`] that `watch` can stop.
