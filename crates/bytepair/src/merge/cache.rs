@@ -8,6 +8,7 @@
 
 use super::store::{self, Store};
 use crate::huge;
+use crate::simd;
 use crate::simd::turn::{KEY_MOST, Key, Line, MORE, NO_IDS, Slot, pack_two};
 
 /// The key of a piece that is too long to be remembered.
@@ -85,6 +86,13 @@ impl PieceCache {
     /// The lines, for [`crate::simd::Level::probe`].
     pub(crate) fn lines(&self) -> &[Line] {
         &self.lines
+    }
+
+    /// Asks for the memory of the lines beside the one at `line`.
+    pub(super) fn ask_beside(&self, line: u32) {
+        for other in 1..GROUP {
+            simd::prefetch(&self.lines, line as usize ^ other);
+        }
     }
 
     /// The two words of the ids of `piece`, of key `key`, if they are remembered, and makes it the

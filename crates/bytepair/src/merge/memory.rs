@@ -249,6 +249,9 @@ impl Memory {
         let Turn { keys, found, runs, ids, .. } = &mut **turn;
         runs.clear();
         ids.clear();
+        for missed in &found.missed[..found.misses] {
+            cache.ask_beside(keys.line[usize::from(missed.index)]);
+        }
         for &Missed { place, index } in &found.missed[..found.misses] {
             let (place, index) = (usize::from(place), usize::from(index));
             let (piece, key, start) = (pieces.get(index), keys.get(index), ids.len());
