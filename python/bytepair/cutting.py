@@ -2,7 +2,8 @@
 
 In: a text, or ids, and a limit. Out: places in the text, or the part of it that fits. This class is
 the part of `Tokenizer` that does so; the search is the core's. Only the text up to the limit is
-encoded, and every result is checked by encoding it.
+encoded, and every result is checked by encoding it. Where the normalizer rewrites a text,
+`truncate` and `chunk` find the cuts by counting (`_by_count.py`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from bytepair import _core
+from bytepair._breaks import KINDS
+from bytepair._by_count import Search
+from bytepair._numbers import whole
 from bytepair.errors import ArgumentError
 
 __all__ = ["Chunk", "Cutting"]
@@ -215,35 +219,63 @@ class Cutting(_core.Tokenizer):
         >>> [chunk.text for chunk in get_encoding("gpt2").chunk("A b. C d e", 5, prefer="sentence")]
         ['A b.', ' C d e']
         """
-        not_negative(max_tokens=max_tokens, overlap=overlap)
-        found = _core.chunks(
-            self,
-            text,
-            max_tokens,
-            overlap,
-            breaks(prefer),
-            allowed_special=allowed_special,
-            disallowed_special=disallowed_special,
-        )
-        return [Chunk(text[start:end], ids, start, end) for start, end, ids in found]
+        check_chunks(max_tokens, overlap)
+        kinds = breaks(prefer)
+        options = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
+        try:
+            found = _core.chunks(self, text, max_tokens, overlap, kinds, **options)
+        except ArgumentError:
+            if not self._rewrites():
+                raise
+        else:
+            return [Chunk(text[start:end], ids, start, end) for start, end, ids in found]
+        search = Search(self, text, allowed_special, disallowed_special)
+        return [
+            Chunk(text[start:end], search.ids(start, end), start, end)
+            for start, end in search.chunks(max_tokens, overlap, kinds)
+        ]
 
     def _cut_out(
         self, text: str, max_tokens: int, side: Side, allowed: Allowed, disallowed: Allowed
     ) -> tuple[int, int]:
-        not_negative(max_tokens=max_tokens)
-        return _core.cut_out(
-            self, text, max_tokens, side, allowed_special=allowed, disallowed_special=disallowed
-        )
+        check_truncate(max_tokens, side)
+        options = {"allowed_special": allowed, "disallowed_special": disallowed}
+        try:
+            return _core.cut_out(self, text, max_tokens, side, **options)
+        except ArgumentError:
+            if not self._rewrites():
+                raise
+        return Search(self, text, allowed, disallowed).cut_out(max_tokens, side)
+
+    def _rewrites(self) -> bool:
+        """Whether tokens may have no places in a text as given, for which the core refuses it."""
+        return self._around[0] is not None or self._model.symbols() is not None
 
 
 def breaks(prefer: Prefer | Sequence[Prefer]) -> list[str]:
     """The names of the breaks that a caller prefers."""
-    return [prefer] if isinstance(prefer, str) else list(prefer)
-
-
-def not_negative(**numbers: int) -> None:
-    """Refuse a number that is below zero, by its name."""
-    for name, number in numbers.items():
-        if number < 0:
-            message = f"{name} is {number}; give 0 or more"
+    names = [prefer] if isinstance(prefer, str) else list(prefer)
+    for name in names:
+        if name not in KINDS:
+            message = f"prefer has {name!r}; it takes {', '.join(map(repr, KINDS))}"
             raise ArgumentError(message)
+    return names
+
+
+def check_truncate(max_tokens: object, side: object) -> None:
+    """Refuse what `truncate` cannot take, by its name."""
+    whole(max_tokens=max_tokens)
+    if side not in ("right", "left", "middle"):
+        message = f'side is {side!r}; it is "right", "left" or "middle"'
+        raise ArgumentError(message)
+
+
+def check_chunks(max_tokens: object, overlap: object) -> None:
+    """Refuse what `chunk` cannot take, by its name."""
+    limit = whole(1, max_tokens=max_tokens)
+    if whole(overlap=overlap) >= limit:
+        message = (
+            f"overlap is {overlap} and max_tokens is {max_tokens}; overlap must be less, so that "
+            "each chunk has something new"
+        )
+        raise ArgumentError(message)

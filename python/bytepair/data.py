@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from bytepair.cutting import Allowed, not_negative
+from bytepair._numbers import whole
+from bytepair.cutting import Allowed
 from bytepair.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -198,7 +199,9 @@ class Packed:
         except (KeyError, TypeError, ValueError) as error:
             message = f"the state is not one that state_dict gave ({error!r})"
             raise ArgumentError(message) from error
-        not_negative(epoch=epoch, document=document, used=used)
+        whole(epoch=epoch)
+        whole(document=document)
+        whole(used=used)
         self._epoch, self._document, self._used, self._waiting = epoch, document, used, waiting
 
 
