@@ -14,8 +14,8 @@ from bytepair.errors import ArgumentError
 __all__ = ["whole"]
 
 
-def whole(least: int = 0, **number: object) -> int:
-    """The one number given by name, as an `int` of at least `least`.
+def whole(least: int | None = 0, **number: object) -> int:
+    """The one number given by name, as an `int` of at least `least`, if that is given.
 
     >>> whole(vocab_size=300)
     300
@@ -30,7 +30,7 @@ def whole(least: int = 0, **number: object) -> int:
     except TypeError:
         message = f"{name} must be int, not {type(value).__name__} ({value!r:.40})"
         raise TypeError(message) from None
-    if found < least:
+    if least is not None and found < least:
         message = f"{name} is {found}; give {least} or more"
         raise ArgumentError(message)
     return found

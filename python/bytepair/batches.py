@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bytepair import _core
+from bytepair._numbers import whole
 from bytepair.cutting import (
     Allowed,
     Chunk,
@@ -49,6 +50,7 @@ class Batches(Cutting):
         >>> get_encoding("gpt2").fits_batch(["hello", "hello world"], 1)
         [True, False]
         """
+        n = whole(None, n=n)
         counts = self.count_batch(
             texts,
             limit=max(n, 0),
@@ -79,7 +81,7 @@ class Batches(Cutting):
         ['one two', 'four']
         """
         check_truncate(max_tokens, side)
-        given = list(texts) if not isinstance(texts, str) else texts
+        given = _held(texts)
         options = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
         try:
             spans = _core.cut_out_many(self, given, max_tokens, side, threads=threads, **options)
@@ -111,7 +113,7 @@ class Batches(Cutting):
         """
         check_chunks(max_tokens, overlap)
         kinds = breaks(prefer)
-        given = list(texts) if not isinstance(texts, str) else texts
+        given = _held(texts)
         options = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
         try:
             found = _core.chunks_many(
@@ -128,3 +130,9 @@ class Batches(Cutting):
             [Chunk(text[start:end], ids, start, end) for start, end, ids in chunks]
             for text, chunks in zip(given, found, strict=True)
         ]
+
+
+def _held(texts: Iterable[str]) -> Iterable[str]:
+    """The texts, to be gone through twice; the core refuses what is no list of them."""
+    refused = isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable)
+    return texts if refused else list(texts)

@@ -111,6 +111,7 @@ class Cutting(_core.Tokenizer):
         >>> gpt2.fits("hello world", 2), gpt2.fits("hello world", 1)
         (True, False)
         """
+        n = whole(None, n=n)
         count = self.count(
             text,
             limit=max(n, 0),
@@ -249,12 +250,15 @@ class Cutting(_core.Tokenizer):
 
     def _rewrites(self) -> bool:
         """Whether tokens may have no places in a text as given, for which the core refuses it."""
-        return self._around[0] is not None or self._model.symbols() is not None
+        return self._around[0] is not None or self._model.symbols is not None
 
 
-def breaks(prefer: Prefer | Sequence[Prefer]) -> list[str]:
+def breaks(prefer: Prefer | Sequence[Prefer]) -> list[Prefer]:
     """The names of the breaks that a caller prefers."""
-    names = [prefer] if isinstance(prefer, str) else list(prefer)
+    if not isinstance(prefer, Iterable):
+        message = f"prefer must be a str or a list of str, not {type(prefer).__name__}"
+        raise TypeError(message)
+    names: list[Prefer] = [prefer] if isinstance(prefer, str) else list(prefer)
     for name in names:
         if name not in KINDS:
             message = f"prefer has {name!r}; it takes {', '.join(map(repr, KINDS))}"

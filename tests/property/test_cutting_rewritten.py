@@ -1,4 +1,4 @@
-"""Cuts of texts that the normalizer rewrites: by brute force, and as the core's where it has some."""
+"""Cuts of texts that the normalizer rewrites: by brute force, and beside the core's."""
 
 from __future__ import annotations
 
