@@ -20,6 +20,7 @@ from bytepair.cutting import (
     breaks,
     check_chunks,
     check_truncate,
+    lasting,
 )
 from bytepair.errors import ArgumentError
 
@@ -82,7 +83,10 @@ class Batches(Cutting):
         """
         check_truncate(max_tokens, side)
         given = _held(texts)
-        options = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
+        options = {
+            "allowed_special": lasting(allowed_special),
+            "disallowed_special": lasting(disallowed_special),
+        }
         try:
             spans = _core.cut_out_many(self, given, max_tokens, side, threads=threads, **options)
         except ArgumentError:
@@ -114,7 +118,10 @@ class Batches(Cutting):
         check_chunks(max_tokens, overlap)
         kinds = breaks(prefer)
         given = _held(texts)
-        options = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
+        options = {
+            "allowed_special": lasting(allowed_special),
+            "disallowed_special": lasting(disallowed_special),
+        }
         try:
             found = _core.chunks_many(
                 self, given, max_tokens, overlap, kinds, threads=threads, **options

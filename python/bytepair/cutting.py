@@ -8,14 +8,17 @@ encoded, and every result is checked by encoding it. Where the normalizer rewrit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from bytepair import _core
 from bytepair._breaks import KINDS
 from bytepair._by_count import Search
 from bytepair._numbers import whole
 from bytepair.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from bytepair.tokenizer import Tokenizer
 
 __all__ = ["Chunk", "Cutting"]
 
@@ -66,19 +69,27 @@ class Cutting(_core.Tokenizer):
             disallowed_special: as in `encode`.
 
         A token that covers part of a character has the whole of it, so that its neighbour's span
-        overlaps its own; in bytes each begins where the one before ends. Nothing is trimmed.
+        overlaps its own; in bytes each begins where the one before ends. Nothing is trimmed. Where
+        the normalizer NFC joins characters, the first of them has the place. Raises `ArgumentError`
+        where another normalizer rewrites the text: then its tokens have no places in it.
 
         >>> from bytepair import get_encoding
         >>> get_encoding("gpt2").encode_with_offsets("hello world")
         ([31373, 995], [(0, 5), (5, 11)])
         """
-        return _core.encode_with_offsets(
-            self,
-            text,
-            unit,
-            allowed_special=allowed_special,
-            disallowed_special=disallowed_special,
-        )
+        options = {
+            "allowed_special": lasting(allowed_special),
+            "disallowed_special": lasting(disallowed_special),
+        }
+        try:
+            return _core.encode_with_offsets(self, text, unit, **options)
+        except ArgumentError:
+            if self._around[0] != "NFC" or unit not in ("char", "byte", "utf16"):
+                raise
+        # Only here: most texts are in NFC already.
+        from bytepair._places import places
+
+        return places(cast("Tokenizer", self), text, unit, *options.values())
 
     def decode_with_offsets(
         self, ids: Iterable[int], *, errors: str = "replace"
@@ -222,7 +233,10 @@ class Cutting(_core.Tokenizer):
         """
         check_chunks(max_tokens, overlap)
         kinds = breaks(prefer)
-        options = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
+        options = {
+            "allowed_special": lasting(allowed_special),
+            "disallowed_special": lasting(disallowed_special),
+        }
         try:
             found = _core.chunks(self, text, max_tokens, overlap, kinds, **options)
         except ArgumentError:
@@ -230,7 +244,7 @@ class Cutting(_core.Tokenizer):
                 raise
         else:
             return [Chunk(text[start:end], ids, start, end) for start, end, ids in found]
-        search = Search(self, text, allowed_special, disallowed_special)
+        search = Search(self, text, *options.values())
         return [
             Chunk(text[start:end], search.ids(start, end), start, end)
             for start, end in search.chunks(max_tokens, overlap, kinds)
@@ -240,13 +254,13 @@ class Cutting(_core.Tokenizer):
         self, text: str, max_tokens: int, side: Side, allowed: Allowed, disallowed: Allowed
     ) -> tuple[int, int]:
         check_truncate(max_tokens, side)
-        options = {"allowed_special": allowed, "disallowed_special": disallowed}
+        options = {"allowed_special": lasting(allowed), "disallowed_special": lasting(disallowed)}
         try:
             return _core.cut_out(self, text, max_tokens, side, **options)
         except ArgumentError:
             if not self._rewrites():
                 raise
-        return Search(self, text, allowed, disallowed).cut_out(max_tokens, side)
+        return Search(self, text, *options.values()).cut_out(max_tokens, side)
 
     def _rewrites(self) -> bool:
         """Whether tokens may have no places in a text as given, for which the core refuses it."""
@@ -264,6 +278,11 @@ def breaks(prefer: Prefer | Sequence[Prefer]) -> list[Prefer]:
             message = f"prefer has {name!r}; it takes {', '.join(map(repr, KINDS))}"
             raise ArgumentError(message)
     return names
+
+
+def lasting(choice: Allowed) -> Allowed:
+    """A choice of special tokens that can be read more than once."""
+    return list(choice) if isinstance(choice, Iterator) else choice
 
 
 def check_truncate(max_tokens: object, side: object) -> None:

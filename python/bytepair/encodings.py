@@ -248,12 +248,11 @@ def encoding_for_model(model: str) -> Tokenizer:
     name = _find_model(model)
     if name is None:
         message = f"no encoding is known for the model {model!r:.80}"
-        hint = did_you_mean(model, MODELS)
         if model in _ENCODINGS:
             message += f"; it is the name of an encoding: use get_encoding({model!r})"
         else:
-            names = ", ".join(_ENCODINGS)
-            message += hint or f"; if you know it, use get_encoding with one of {names}"
+            message += f"; if you know it, use get_encoding with one of {', '.join(_ENCODINGS)}"
+            message += did_you_mean(model, MODELS)
         raise UnknownModelError(message)
     return get_encoding(name)
 

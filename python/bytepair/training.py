@@ -148,10 +148,10 @@ def train(
         facts = learned.report(counts, seconds) if report else None
     missing = wanted - learned.new
     if missing:
-        why = "no pair is left to merge" if pieces else "the corpus has no text"
+        empty = "" if pieces else " (the corpus has no text)"
         message = (
-            f"{why}: the vocab has {vocab_size - missing} tokens, not {vocab_size}; give a larger "
-            "corpus or a smaller vocab_size"
+            f"no pair is left to merge{empty}: the vocab has {vocab_size - missing} tokens, not "
+            f"{vocab_size}; give a larger corpus or a smaller vocab_size"
         )
         warnings.warn(message, TrainingWarning, stacklevel=2)
     if base is None:

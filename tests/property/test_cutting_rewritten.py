@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from unittest import mock
 
 import pytest
@@ -139,3 +140,50 @@ def test_what_is_refused_is_said_as_ever():
             tokenizer.chunk(text, 9, prefer=prefer)
     with pytest.raises(ArgumentError, match="side is 'up'"):
         tokenizer.truncate(text, 9, side="up")
+
+
+# ── Places ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@given(text=TEXTS)
+def test_places_in_text_that_nfc_rewrites(text):
+    tokenizer = rewriting("NFC")
+    ids, spans = tokenizer.encode_with_offsets(text, allowed_special=())
+    assert ids == tokenizer.encode_ordinary(text)
+    # From the beginning to the end, and nothing left out but what became nothing of its own.
+    assert all(0 <= start <= end <= len(text) for start, end in spans)
+    assert [start for start, _ in spans] == sorted(start for start, _ in spans)
+    utf8 = [(len(text[:a].encode()), len(text[:b].encode())) for a, b in spans]
+    utf16 = [(len(text[:a].encode("utf-16-le")) // 2, len(text[:b].encode("utf-16-le")) // 2)
+             for a, b in spans]  # fmt: skip
+    for unit, wanted in (("byte", utf8), ("utf16", utf16)):
+        found = tokenizer.encode_with_offsets(text, unit=unit, allowed_special=())
+        if unicodedata.is_normalized("NFC", text):
+            # The core tells the bytes of a character apart.
+            assert found[0] == ids
+        else:
+            assert found == (ids, wanted)
+
+
+def test_places_of_one_accent():
+    tokenizer = rewriting("NFC")
+    alignment = tokenizer.align("cafe\u0301 x")
+    spans = alignment.spans()
+    assert [spans[0], *spans[-2:]] == [(0, 1), (5, 6), (6, 7)]
+    assert alignment.char_to_token(3) == 3
+    with pytest.raises(ArgumentError, match="rewrites the text"):
+        rewriting("lower").encode_with_offsets("A")
+    with pytest.raises(ArgumentError, match="unit is"):
+        tokenizer.encode_with_offsets("e\u0301", unit="word")
+
+
+def test_a_choice_of_special_tokens_may_be_read_once():
+    tokenizer = rewriting("NFC")
+    text = "e\u0301 <|a|> b"
+    for allowed in (["<|a|>"], []):
+        wanted = tokenizer.chunk(text, 7, allowed_special=allowed)
+        assert tokenizer.chunk(text, 7, allowed_special=iter(allowed)) == wanted
+        batch = tokenizer.chunk_batch([text], 7, allowed_special=iter(allowed))
+        assert batch == [wanted]
+        cut = tokenizer.truncate(text, 5, allowed_special=allowed)
+        assert tokenizer.truncate(text, 5, allowed_special=iter(allowed)) == cut

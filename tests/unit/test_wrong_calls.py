@@ -80,8 +80,6 @@ def test_numbers_out_of_range():
         with pytest.raises(errors.ArgumentError) as caught:
             call()
         assert str(caught.value).startswith(words)
-    with pytest.raises(ValueError, match="vocab_size is 10; the least is 258"):
-        BPETokenizerSimple().train("hi there", 10)
 
 
 # ── Names ─────────────────────────────────────────────────────────────────────────────────────────
@@ -171,9 +169,9 @@ def test_a_missing_file_is_no_text(path):
 
 
 def test_an_empty_corpus_is_said():
-    with pytest.warns(errors.TrainingWarning, match="^the corpus has no text: the vocab has 257"):
+    with pytest.warns(errors.TrainingWarning, match=r"merge \(the corpus has no text\): the"):
         bytepair.train([], 300)
-    with pytest.warns(errors.TrainingWarning, match="^no pair is left to merge"):
+    with pytest.warns(errors.TrainingWarning, match="^no pair is left to merge: the"):
         bytepair.train(["a"], 300)
 
 

@@ -308,7 +308,7 @@ def _rehearse(options: _Options, output: str, format: str | None) -> None:
                 tokenizer = _learn(_corpus([], options), options, Meter("", quiet=True))
                 tokenizer.save(written, format=format)
         except (ArgumentError, PatternError) as error:
-            raise Usage(str(error)) from None
+            raise Usage(str(error).replace(str(written), output)) from None
         if output == STDOUT:
             if written.is_dir():
                 message = f"-o -: the format {format} is a directory of files; name one"

@@ -65,7 +65,7 @@ class BPETokenizerSimple:
 
         The first ids are the 256 characters of Latin-1; then come the other characters of the text,
         ``Ġ`` among them, in the order of their code points, the special tokens, and the merges.
-        Raises ValueError where ``vocab_size`` has no room for what comes before the merges.
+        All that is before the merges is there for any ``vocab_size``, as in the chapter.
         """
         if not isinstance(text, str):
             raise TypeError(f"text must be str, not {type(text).__name__}")
@@ -79,11 +79,6 @@ class BPETokenizerSimple:
         if isinstance(allowed_special, (set, frozenset)):
             special.sort()  # the order of a set differs from run to run; ids must not
         tokens += [token for token in special if token not in tokens]
-        if vocab_size < len(tokens):
-            raise ValueError(
-                f"vocab_size is {vocab_size}; the least is {len(tokens)}: the characters of "
-                "Latin-1 and of the text, and the special tokens"
-            )
 
         self.vocab = dict(enumerate(tokens))
         self.inverse_vocab = {token: id_ for id_, token in self.vocab.items()}
