@@ -72,7 +72,7 @@ class Packed:
                 "give a list of str, or a function that gives a fresh iterator"
             )
             raise TypeError(message)
-        if length < 1:
+        if whole(None, length=length) < 1:
             message = f"length is {length}; a row has at least 1 id"
             raise ArgumentError(message)
         if not 0 <= rank < world_size:
@@ -92,6 +92,10 @@ class Packed:
         self._shard, self._shards = rank, world_size
         self._restart(epoch=0)
         self._encode("", 0)  # refuses options that make no sense now, not in a worker
+
+    def __repr__(self) -> str:
+        share = f", share {self._shard} of {self._shards}" if self._shards > 1 else ""
+        return f"<Packed rows of {self.length} ids{share}, by {self.tokenizer!r}>"
 
     def _restart(self, epoch: int) -> None:
         self._epoch = epoch

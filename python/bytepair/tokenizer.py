@@ -296,7 +296,9 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Con
         shown = pattern if isinstance(pattern, str) and len(pattern) <= 20 else None
         described = f", pattern {shown!r}" if shown else ""
         special = f", {len(self.special_tokens)} special" if self.special_tokens else ""
-        return f"<Tokenizer {name}{self.vocab_size} tokens{special}{described}>"
+        tokens = len(self.vocab)
+        gaps = f" in {self.vocab_size} ids" if tokens != self.vocab_size else ""
+        return f"<Tokenizer {name}{tokens} tokens{gaps}{special}{described}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         from bytepair import encodings
