@@ -6,7 +6,7 @@ as given are encoded, and kept where they fit: right for every tokenizer, and sl
 some hundreds of chunks of 512 tokens). Parts that nothing rewrites are left to the core.
 
 A result is the longest that fits, but for texts made to mislead the search: it looks on for the
-length of the longest token where one more character does not fit.
+length of the longest token (at most 512 characters) where one more character does not fit.
 """
 
 from __future__ import annotations
@@ -165,15 +165,19 @@ class Search:
         )
 
 
+_FAR = 512
+"""How far is looked at most: no token of a known tokenizer is longer, and a file may hold any."""
+
 _lengths: dict[int, int] = {}
 """Of a tokenizer, by its identity as long as it lives: the length of its longest token."""
 
 
 def _longest_token(tokenizer: _core.Tokenizer) -> int:
-    """The bytes of the longest token, and so the characters, at most."""
+    """The bytes of the longest token, and so the characters, at most; not above `_FAR`."""
     key = id(tokenizer)
     if key not in _lengths:
         tokens = (len(token) for _, token in tokenizer._model.items())
         _lengths[key] = max(chain(tokens, map(len, tokenizer.special_tokens)), default=1)
+        _lengths[key] = min(_lengths[key], _FAR)
         weakref.finalize(tokenizer, _lengths.pop, key, None).atexit = False
     return _lengths[key]
