@@ -5,7 +5,8 @@
 
 In: texts (the sample corpus of the package, repeated, if none is named). Out: a table in Markdown.
 A cell is a figure of bytepair, or how many times as fast bytepair is as another library in this
-run; a library that is not installed, cannot do the work or gives other ids has none.
+run; a library that is not installed, cannot do the work or gives other ids has none. `make setup`
+brings all but gigatoken and gigabpe: `.venv/bin/pip install gigatoken gigabpe`.
 
 Every library runs in a process of its own, once a round and by turns, and medians are taken. All
 get the same vocabulary and one thread. Warm means the best of the calls after the first.
@@ -183,6 +184,8 @@ def race(texts: list[str], rounds: int) -> dict[str, list[dict[str, Any]]]:
                 raise SystemExit(done.stderr)
             elif turn == 0:
                 reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+                if reason.startswith("ModuleNotFoundError"):
+                    reason += f"; {sys.executable} -m pip install {name}"
                 print(f"{name} is left out: {reason}", file=sys.stderr)
     return {name: figures for name, figures in results.items() if figures}
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from bytepair.errors import ArgumentError, VocabError
 
-__all__ = ["SpecialTokens", "check_names", "encoded", "special_ids", "without_special"]
+__all__ = ["SpecialTokens", "check_names", "encoded", "listed", "special_ids", "without_special"]
 
 SpecialTokens = Mapping[str, int] | Iterable[str]
 """Special tokens as users write them: names, or name → id."""
@@ -32,6 +32,15 @@ def check_names(names: list[str]) -> None:
         seen.add(token)
 
 
+def listed(special_tokens: object) -> list[str]:
+    """The names given as special tokens. Raises `TypeError` for what is no collection."""
+    if not isinstance(special_tokens, Iterable):
+        kind = type(special_tokens).__name__
+        message = f"special_tokens must be a list of str, not {kind}; give [] for none"
+        raise TypeError(message)
+    return list(special_tokens)
+
+
 def special_ids(vocab: Mapping[int, bytes], special_tokens: SpecialTokens | None) -> dict[str, int]:
     """The ids of the special tokens: the vocab's where it has them, else the next free ones."""
     if special_tokens is None:
@@ -39,7 +48,7 @@ def special_ids(vocab: Mapping[int, bytes], special_tokens: SpecialTokens | None
     if isinstance(special_tokens, str):
         message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
         raise TypeError(message)
-    names = list(special_tokens)
+    names = listed(special_tokens)
     check_names(names)
     wanted = {token.encode(): token for token in names}
     known: dict[str, int] = {}

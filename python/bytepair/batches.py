@@ -10,12 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bytepair import _core
-from bytepair.cutting import Allowed, Chunk, Prefer, Side, breaks, not_negative
+from bytepair._numbers import whole
+from bytepair.cutting import (
+    Allowed,
+    Chunk,
+    Cutting,
+    Prefer,
+    Side,
+    breaks,
+    check_chunks,
+    check_truncate,
+    lasting,
+)
+from bytepair.errors import ArgumentError
 
 __all__ = ["Batches"]
 
 
-class Batches(_core.Tokenizer):
+class Batches(Cutting):
     """The methods of `Tokenizer` that take many texts and a limit."""
 
     __slots__ = ()
@@ -39,6 +51,7 @@ class Batches(_core.Tokenizer):
         >>> get_encoding("gpt2").fits_batch(["hello", "hello world"], 1)
         [True, False]
         """
+        n = whole(None, n=n)
         counts = self.count_batch(
             texts,
             limit=max(n, 0),
@@ -68,17 +81,18 @@ class Batches(_core.Tokenizer):
         >>> get_encoding("gpt2").truncate_batch(["one two three", "four"], 2)
         ['one two', 'four']
         """
-        not_negative(max_tokens=max_tokens)
-        given = list(texts) if not isinstance(texts, str) else texts
-        spans = _core.cut_out_many(
-            self,
-            given,
-            max_tokens,
-            side,
-            threads=threads,
-            allowed_special=allowed_special,
-            disallowed_special=disallowed_special,
-        )
+        check_truncate(max_tokens, side)
+        given = _held(texts)
+        options = {
+            "allowed_special": lasting(allowed_special),
+            "disallowed_special": lasting(disallowed_special),
+        }
+        try:
+            spans = _core.cut_out_many(self, given, max_tokens, side, threads=threads, **options)
+        except ArgumentError:
+            if not self._rewrites():
+                raise
+            return [self.truncate(text, max_tokens, side=side, **options) for text in given]
         return [text[:start] + text[end:] for text, (start, end) in zip(given, spans, strict=True)]
 
     def chunk_batch(
@@ -101,19 +115,31 @@ class Batches(_core.Tokenizer):
         >>> [len(chunks) for chunks in get_encoding("gpt2").chunk_batch(["one two three", ""], 2)]
         [2, 0]
         """
-        not_negative(max_tokens=max_tokens, overlap=overlap)
-        given = list(texts) if not isinstance(texts, str) else texts
-        found = _core.chunks_many(
-            self,
-            given,
-            max_tokens,
-            overlap,
-            breaks(prefer),
-            threads=threads,
-            allowed_special=allowed_special,
-            disallowed_special=disallowed_special,
-        )
+        check_chunks(max_tokens, overlap)
+        kinds = breaks(prefer)
+        given = _held(texts)
+        options = {
+            "allowed_special": lasting(allowed_special),
+            "disallowed_special": lasting(disallowed_special),
+        }
+        try:
+            found = _core.chunks_many(
+                self, given, max_tokens, overlap, kinds, threads=threads, **options
+            )
+        except ArgumentError:
+            if not self._rewrites():
+                raise
+            return [
+                self.chunk(text, max_tokens, overlap=overlap, prefer=kinds, **options)
+                for text in given
+            ]
         return [
             [Chunk(text[start:end], ids, start, end) for start, end, ids in chunks]
             for text, chunks in zip(given, found, strict=True)
         ]
+
+
+def _held(texts: Iterable[str]) -> Iterable[str]:
+    """The texts, to be gone through twice; the core refuses what is no list of them."""
+    refused = isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable)
+    return texts if refused else list(texts)

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bytepair.encodings import encoding_for_model
-from bytepair.errors import ArgumentError
+from bytepair._names import did_you_mean
+from bytepair.encodings import MODELS, encoding_for_model
+from bytepair.errors import ArgumentError, UnknownModelError
 from bytepair.tokenizer import Tokenizer
 
 __all__ = ["ChatRules", "chat_rules", "count_chat"]
@@ -109,7 +110,7 @@ def count_chat(
     if model is None and (tokenizer is None or rules is None):
         error = "model is None; give the model's name, or both tokenizer and rules"
         raise ArgumentError(error)
-    counter = tokenizer if tokenizer is not None else encoding_for_model(model or "")
+    counter = tokenizer if tokenizer is not None else _encoding(model or "")
     added = rules if rules is not None else chat_rules(model or "")
     total = added.reply
     for index, message in enumerate(messages):
@@ -127,6 +128,18 @@ def count_chat(
     for index, tool in enumerate(functions):
         total += _tool(tool, index, counter, added)
     return total
+
+
+def _encoding(model: str) -> Tokenizer:
+    try:
+        return encoding_for_model(model)
+    except UnknownModelError:
+        error = (
+            f"no encoding is known for the model {model!r:.80}; give tokenizer=... and "
+            "rules=ChatRules(...), or count its chat template with bytepair.templates"
+            f"{did_you_mean(model, MODELS)}"
+        )
+        raise UnknownModelError(error) from None
 
 
 def _texts(message: Message, index: int) -> list[tuple[str, str]]:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from bytepair import _core
-from bytepair._parts import check_names
+from bytepair._numbers import whole
+from bytepair._parts import check_names, listed
 from bytepair.bounds import Bounds, MemoryLimit
 from bytepair.corpus.disk import Disk
 from bytepair.corpus.files import kind, packing, sort_corpus
@@ -86,7 +87,7 @@ class Rules:
         progress: ProgressOption,
         keep_order: bool,  # noqa: FBT001
     ) -> None:
-        if threads is not None and threads < 1:
+        if threads is not None and whole(None, threads=threads) < 1:
             message = f"threads is {threads}; give at least 1, or None for one per core"
             raise ArgumentError(message)
         check_errors(errors)
@@ -181,7 +182,7 @@ def _special_list(special_tokens: Sequence[str]) -> list[str]:
     if isinstance(special_tokens, str):
         message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
         raise TypeError(message)
-    names = list(special_tokens)
+    names = listed(special_tokens)
     check_names(names)
     return names
 

@@ -2,16 +2,23 @@
 
 In: a text, or ids, and a limit. Out: places in the text, or the part of it that fits. This class is
 the part of `Tokenizer` that does so; the search is the core's. Only the text up to the limit is
-encoded, and every result is checked by encoding it.
+encoded, and every result is checked by encoding it. Where the normalizer rewrites a text,
+`truncate` and `chunk` find the cuts by counting (`_by_count.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from bytepair import _core
+from bytepair._breaks import KINDS
+from bytepair._by_count import Search
+from bytepair._numbers import whole
 from bytepair.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from bytepair.tokenizer import Tokenizer
 
 __all__ = ["Chunk", "Cutting"]
 
@@ -62,19 +69,27 @@ class Cutting(_core.Tokenizer):
             disallowed_special: as in `encode`.
 
         A token that covers part of a character has the whole of it, so that its neighbour's span
-        overlaps its own; in bytes each begins where the one before ends. Nothing is trimmed.
+        overlaps its own; in bytes each begins where the one before ends. Nothing is trimmed. Where
+        the normalizer NFC joins characters, the first of them has the place. Raises `ArgumentError`
+        where another normalizer rewrites the text: then its tokens have no places in it.
 
         >>> from bytepair import get_encoding
         >>> get_encoding("gpt2").encode_with_offsets("hello world")
         ([31373, 995], [(0, 5), (5, 11)])
         """
-        return _core.encode_with_offsets(
-            self,
-            text,
-            unit,
-            allowed_special=allowed_special,
-            disallowed_special=disallowed_special,
-        )
+        options = {
+            "allowed_special": lasting(allowed_special),
+            "disallowed_special": lasting(disallowed_special),
+        }
+        try:
+            return _core.encode_with_offsets(self, text, unit, **options)
+        except ArgumentError:
+            if self._around[0] != "NFC" or unit not in ("char", "byte", "utf16"):
+                raise
+        # Only here: most texts are in NFC already.
+        from bytepair._places import places
+
+        return places(cast("Tokenizer", self), text, unit, *options.values())
 
     def decode_with_offsets(
         self, ids: Iterable[int], *, errors: str = "replace"
@@ -107,6 +122,7 @@ class Cutting(_core.Tokenizer):
         >>> gpt2.fits("hello world", 2), gpt2.fits("hello world", 1)
         (True, False)
         """
+        n = whole(None, n=n)
         count = self.count(
             text,
             limit=max(n, 0),
@@ -215,35 +231,74 @@ class Cutting(_core.Tokenizer):
         >>> [chunk.text for chunk in get_encoding("gpt2").chunk("A b. C d e", 5, prefer="sentence")]
         ['A b.', ' C d e']
         """
-        not_negative(max_tokens=max_tokens, overlap=overlap)
-        found = _core.chunks(
-            self,
-            text,
-            max_tokens,
-            overlap,
-            breaks(prefer),
-            allowed_special=allowed_special,
-            disallowed_special=disallowed_special,
-        )
-        return [Chunk(text[start:end], ids, start, end) for start, end, ids in found]
+        check_chunks(max_tokens, overlap)
+        kinds = breaks(prefer)
+        options = {
+            "allowed_special": lasting(allowed_special),
+            "disallowed_special": lasting(disallowed_special),
+        }
+        try:
+            found = _core.chunks(self, text, max_tokens, overlap, kinds, **options)
+        except ArgumentError:
+            if not self._rewrites():
+                raise
+        else:
+            return [Chunk(text[start:end], ids, start, end) for start, end, ids in found]
+        search = Search(self, text, *options.values())
+        return [
+            Chunk(text[start:end], search.ids(start, end), start, end)
+            for start, end in search.chunks(max_tokens, overlap, kinds)
+        ]
 
     def _cut_out(
         self, text: str, max_tokens: int, side: Side, allowed: Allowed, disallowed: Allowed
     ) -> tuple[int, int]:
-        not_negative(max_tokens=max_tokens)
-        return _core.cut_out(
-            self, text, max_tokens, side, allowed_special=allowed, disallowed_special=disallowed
-        )
+        check_truncate(max_tokens, side)
+        options = {"allowed_special": lasting(allowed), "disallowed_special": lasting(disallowed)}
+        try:
+            return _core.cut_out(self, text, max_tokens, side, **options)
+        except ArgumentError:
+            if not self._rewrites():
+                raise
+        return Search(self, text, *options.values()).cut_out(max_tokens, side)
+
+    def _rewrites(self) -> bool:
+        """Whether tokens may have no places in a text as given, for which the core refuses it."""
+        return self._around[0] is not None or self._model.symbols is not None
 
 
-def breaks(prefer: Prefer | Sequence[Prefer]) -> list[str]:
+def breaks(prefer: Prefer | Sequence[Prefer]) -> list[Prefer]:
     """The names of the breaks that a caller prefers."""
-    return [prefer] if isinstance(prefer, str) else list(prefer)
-
-
-def not_negative(**numbers: int) -> None:
-    """Refuse a number that is below zero, by its name."""
-    for name, number in numbers.items():
-        if number < 0:
-            message = f"{name} is {number}; give 0 or more"
+    if not isinstance(prefer, Iterable):
+        message = f"prefer must be a str or a list of str, not {type(prefer).__name__}"
+        raise TypeError(message)
+    names: list[Prefer] = [prefer] if isinstance(prefer, str) else list(prefer)
+    for name in names:
+        if name not in KINDS:
+            message = f"prefer has {name!r}; it takes {', '.join(map(repr, KINDS))}"
             raise ArgumentError(message)
+    return names
+
+
+def lasting(choice: Allowed) -> Allowed:
+    """A choice of special tokens that can be read more than once."""
+    return list(choice) if isinstance(choice, Iterator) else choice
+
+
+def check_truncate(max_tokens: object, side: object) -> None:
+    """Refuse what `truncate` cannot take, by its name."""
+    whole(max_tokens=max_tokens)
+    if side not in ("right", "left", "middle"):
+        message = f'side is {side!r}; it is "right", "left" or "middle"'
+        raise ArgumentError(message)
+
+
+def check_chunks(max_tokens: object, overlap: object) -> None:
+    """Refuse what `chunk` cannot take, by its name."""
+    limit = whole(1, max_tokens=max_tokens)
+    if whole(overlap=overlap) >= limit:
+        message = (
+            f"overlap is {overlap} and max_tokens is {max_tokens}; overlap must be less, so that "
+            "each chunk has something new"
+        )
+        raise ArgumentError(message)

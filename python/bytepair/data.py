@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from bytepair.cutting import Allowed, not_negative
+from bytepair._numbers import whole
+from bytepair.cutting import Allowed
 from bytepair.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Packed:
                 "give a list of str, or a function that gives a fresh iterator"
             )
             raise TypeError(message)
-        if length < 1:
+        if whole(None, length=length) < 1:
             message = f"length is {length}; a row has at least 1 id"
             raise ArgumentError(message)
         if not 0 <= rank < world_size:
@@ -91,6 +92,10 @@ class Packed:
         self._shard, self._shards = rank, world_size
         self._restart(epoch=0)
         self._encode("", 0)  # refuses options that make no sense now, not in a worker
+
+    def __repr__(self) -> str:
+        share = f", share {self._shard} of {self._shards}" if self._shards > 1 else ""
+        return f"<Packed rows of {self.length} ids{share}, by {self.tokenizer!r}>"
 
     def _restart(self, epoch: int) -> None:
         self._epoch = epoch
@@ -198,7 +203,9 @@ class Packed:
         except (KeyError, TypeError, ValueError) as error:
             message = f"the state is not one that state_dict gave ({error!r})"
             raise ArgumentError(message) from error
-        not_negative(epoch=epoch, document=document, used=used)
+        whole(epoch=epoch)
+        whole(document=document)
+        whole(used=used)
         self._epoch, self._document, self._used, self._waiting = epoch, document, used, waiting
 
 

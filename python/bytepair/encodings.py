@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from bytepair import _core
-from bytepair.errors import ArgumentError
+from bytepair._names import did_you_mean
+from bytepair.errors import ArgumentError, UnknownModelError
 from bytepair.tokenizer import Tokenizer
 
 __all__ = ["MODELS", "MODEL_PREFIXES", "encoding_for_model", "get_encoding", "list_encodings"]
@@ -184,8 +185,12 @@ def get_encoding(name: str) -> Tokenizer:
 def _load(name: str) -> Tokenizer:
     encoding = _ENCODINGS.get(name)
     if encoding is None:
-        hint = f"; for the model {name!r} use encoding_for_model" if _find_model(name) else ""
-        message = f"unknown encoding {name!r}: the names are {', '.join(_ENCODINGS)}{hint}"
+        hint = (
+            f"; for the model {name!r} use encoding_for_model"
+            if _find_model(name)
+            else did_you_mean(name, _ENCODINGS)
+        )
+        message = f"unknown encoding {name!r:.80}: the names are {', '.join(_ENCODINGS)}{hint}"
         raise ArgumentError(message)
     with _lock:
         if name not in _loaded:
@@ -242,16 +247,14 @@ def encoding_for_model(model: str) -> Tokenizer:
         raise TypeError(message)
     name = _find_model(model)
     if name is None:
-        message = (
-            f"no encoding is known for the model {model!r}; if you know it, use "
-            f"get_encoding with one of {', '.join(_ENCODINGS)}"
-        )
+        message = f"no encoding is known for the model {model!r:.80}"
+        if model in _ENCODINGS:
+            message += f"; it is the name of an encoding: use get_encoding({model!r})"
+        else:
+            message += f"; if you know it, use get_encoding with one of {', '.join(_ENCODINGS)}"
+            message += did_you_mean(model, MODELS)
         raise UnknownModelError(message)
     return get_encoding(name)
-
-
-class UnknownModelError(ArgumentError, KeyError):
-    """A model whose encoding is not known."""
 
 
 def _find_model(model: str) -> str | None:

@@ -21,6 +21,7 @@ __all__ = [
     "PatternError",
     "SpecialTokenError",
     "TrainingWarning",
+    "UnknownModelError",
     "UnknownTokenError",
     "VocabError",
 ]
@@ -43,6 +44,10 @@ class VocabError(BytepairError, ValueError):
 
 class UnknownTokenError(BytepairError, ValueError, KeyError):
     """An id (or token) that the vocab does not have."""
+
+
+class UnknownModelError(ArgumentError, KeyError):
+    """A model whose encoding is not known."""
 
 
 class PatternError(BytepairError, ValueError):

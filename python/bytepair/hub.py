@@ -7,6 +7,7 @@ package, and only where it is asked for; what is in the cache is not fetched aga
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ FILES: tuple[tuple[str, ...], ...] = (
 )
 """What a tokenizer is looked for in, in this order; in the third any one of the names will do."""
 
+_ENDINGS = (".json", ".model", ".tiktoken", ".gguf", ".txt", ".bpe")
 _BESIDE = ("tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja")
 
 
@@ -42,7 +44,7 @@ class Hub(_core.Tokenizer):
     @classmethod
     def from_pretrained(
         cls,
-        name: str,
+        name: str | os.PathLike[str],
         *,
         revision: str | None = None,
         token: str | bool | None = None,
@@ -52,18 +54,20 @@ class Hub(_core.Tokenizer):
         """The tokenizer of a repository on the Hugging Face Hub.
 
         Args:
-            name: `"organization/name"`, or a directory on this machine.
+            name: `"organization/name"`, or a directory or file on this machine.
             revision: a branch, a tag or a commit; by default the main branch.
             token: a token for repositories that ask for one, as in `huggingface_hub`.
             local_files_only: take what is in the cache, and ask no network.
             options: as in `Tokenizer.load`.
 
         Raises `ImportError` without `huggingface_hub`, `FormatError` when the repository has no
-        tokenizer that is read here, and what `huggingface_hub` raises when it cannot be reached.
+        tokenizer that is read here, `FileNotFoundError` for a path where nothing is, and what
+        `huggingface_hub` raises when it cannot be reached.
         """
         from bytepair import formats
 
-        if os.path.isdir(name):
+        name = os.fspath(name)
+        if os.path.exists(name):
             return formats.load(name, **options)
         path = located(name, revision=revision, token=token, local_files_only=local_files_only)
         return formats.load(path, **options)
@@ -80,11 +84,23 @@ def located(
 
     The arguments, and what is raised, are those of `Tokenizer.from_pretrained`.
     """
+    if name.startswith(("/", "./", "../", "~")) or "\\" in name or name.endswith(_ENDINGS):
+        reason = "No such file or directory on this machine, and no name of a repository"
+        raise FileNotFoundError(errno.ENOENT, reason, name)
     if name.count("/") > 1 or not name.strip("/"):
-        message = f"{name!r:.80} is no name of a repository; it is like 'organization/name'"
+        message = (
+            f"{name!r:.80} is neither a directory on this machine nor the name of a repository, "
+            "which is like 'organization/name'"
+        )
         raise ArgumentError(message)
     options = {"revision": revision, "token": token, "local_files_only": local_files_only}
-    path = _first(_fetcher(name, options))
+    try:
+        path = _first(_fetcher(name, options))
+    except OSError as error:
+        # Python 3.10 has no notes.
+        if hasattr(error, "add_note"):
+            error.add_note(f"there is no directory {name!r} on this machine, so the Hub was asked")
+        raise
     if path is None:
         where = "in the cache" if local_files_only else "in the repository"
         wanted = ", ".join(names[0] for names in FILES)

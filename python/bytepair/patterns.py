@@ -6,9 +6,10 @@ The table of names lives in the core, so there is one source of truth. Costs a p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from bytepair import _core
+from bytepair._names import did_you_mean
 from bytepair.errors import ArgumentError
 
 __all__ = ["Pattern", "names", "pretokenize", "regex"]
@@ -45,9 +46,13 @@ def regex(pattern: Pattern) -> str | list[str] | None:
             message = (
                 f"unknown pattern {pattern!r}: the names are {', '.join(names())}; "
                 "a regular expression of letters alone is written in a group, as in '(?:abc)'"
+                f"{did_you_mean(pattern, names())}"
             )
             raise ArgumentError(message)
         return pattern if resolved is None else resolved
+    if not isinstance(pattern, Iterable):
+        message = f"a pattern is str, a sequence of str, or None, not {type(pattern).__name__}"
+        raise TypeError(message)
     parts: list[str] = []
     for part in pattern:
         if not isinstance(part, str):

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bytepair import _core
+from bytepair._numbers import whole
 from bytepair.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ __all__ = ["resized", "with_vocab"]
 
 def resized(tokenizer: Tokenizer, vocab_size: int) -> Tokenizer:
     """See `Tokenizer.resized`."""
+    vocab_size = whole(None, vocab_size=vocab_size)
     excess = tokenizer.vocab_size - vocab_size
     if excess < 0:
         message = (

@@ -81,6 +81,9 @@ class Streaming(_core.Tokenizer):
         >>> list(get_encoding("gpt2").decode_iterable([31373, 12520, 234, 114]))
         ['hello', ' ', '🌶']
         """
+        if not isinstance(ids, Iterable):
+            message = f"ids must be an iterable of int, not {type(ids).__name__}"
+            raise TypeError(message)
         return _parts(self.stream_decoder(errors=errors), ids)
 
     def stream_encoder(

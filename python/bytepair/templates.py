@@ -53,7 +53,7 @@ class ChatTemplate:
         try:
             from bytepair._sandbox import Sandbox, TemplateError
         except ImportError as error:
-            message = "chat templates need jinja2; install it with pip install 'bytepair[show]'"
+            message = "chat templates need jinja2; install it with pip install 'bytepair[chat]'"
             raise ImportError(message) from error
         self.source = source
         """The template's text."""

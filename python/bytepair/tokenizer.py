@@ -14,7 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair import _checks, _core
-from bytepair._parts import SpecialTokens, check_names, encoded, special_ids, without_special
+from bytepair._parts import (
+    SpecialTokens,
+    check_names,
+    encoded,
+    listed,
+    special_ids,
+    without_special,
+)
 from bytepair.alignment import Aligning
 from bytepair.batches import Batches
 from bytepair.conventions import Conventions
@@ -289,7 +296,9 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Con
         shown = pattern if isinstance(pattern, str) and len(pattern) <= 20 else None
         described = f", pattern {shown!r}" if shown else ""
         special = f", {len(self.special_tokens)} special" if self.special_tokens else ""
-        return f"<Tokenizer {name}{self.vocab_size} tokens{special}{described}>"
+        tokens = len(self.vocab)
+        gaps = f" in {self.vocab_size} ids" if tokens != self.vocab_size else ""
+        return f"<Tokenizer {name}{tokens} tokens{gaps}{special}{described}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         from bytepair import encodings
@@ -348,7 +357,7 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Con
             message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
             raise TypeError(message)
         taken = self.special_tokens
-        names = list(special_tokens)
+        names = listed(special_tokens)
         for token in names:
             if token in self.added_tokens:
                 message = f"{token!r} is an added token already, with id {self.added_tokens[token]}"

@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Literal
 
 from bytepair import _core
+from bytepair._numbers import whole
 from bytepair.bounds import Bounds, MemoryLimit
 from bytepair.corpus.readers import Errors
 from bytepair.counting import Corpus, Rules, _special_list
@@ -111,6 +112,10 @@ def train(
     >>> tokenizer.merges
     [(b'o', b'w'), (b'l', b'ow'), (b' ', b'low'), (b'w', b'e')]
     """
+    vocab_size = whole(None, vocab_size=vocab_size)
+    min_count = whole(None, min_count=min_count)
+    if max_token_bytes is not None:
+        max_token_bytes = whole(None, max_token_bytes=max_token_bytes)
     if special_ids not in ("after_bytes", "first", "last"):
         message = f'special_ids is {special_ids!r}; it is "after_bytes", "first" or "last"'
         raise ArgumentError(message)
@@ -138,12 +143,14 @@ def train(
         counted = time.perf_counter()
         with Stage(progress, "learn", "merges") as stage:
             learned.learn(counts, bounds.checkpoint, stage)
+        pieces = len(counts)
         seconds = (counted - began, time.perf_counter() - counted)
         facts = learned.report(counts, seconds) if report else None
     missing = wanted - learned.new
     if missing:
+        empty = "" if pieces else " (the corpus has no text)"
         message = (
-            f"no pair is left to merge: the vocab has {vocab_size - missing} tokens, not "
+            f"no pair is left to merge{empty}: the vocab has {vocab_size - missing} tokens, not "
             f"{vocab_size}; give a larger corpus or a smaller vocab_size"
         )
         warnings.warn(message, TrainingWarning, stacklevel=2)

@@ -139,18 +139,10 @@ def test_what_does_not_fit_is_refused(options, error, message):
         Tokenizer(BYTES, [], {"<s>": 257}, pattern=None, **options)
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda tokenizer: tokenizer.encode_with_offsets("e\u0301a"),
-        lambda tokenizer: tokenizer.truncate("e\u0301a" * 9, 2),
-        lambda tokenizer: tokenizer.chunk("e\u0301a" * 9, 4),
-    ],
-)
-def test_places_in_a_text_that_is_rewritten_are_refused(use):
-    tokenizer = Tokenizer({byte: bytes([byte]) for byte in range(256)}, [], normalizer="NFC")
-    with pytest.raises(ValueError, match="NFC"):
-        use(tokenizer)
+def test_places_in_a_text_that_is_rewritten_are_refused():
+    tokenizer = Tokenizer({byte: bytes([byte]) for byte in range(256)}, [], normalizer="NFD")
+    with pytest.raises(ValueError, match="NFD"):
+        tokenizer.encode_with_offsets("\u00e9a")
 
 
 def test_bytes_are_normalized_where_they_are_text():

@@ -85,12 +85,15 @@ def test_a_normalizer_that_rewrites_the_text_is_refused_by_name():
     tokenizer = bytepair.Tokenizer({b: bytes([b]) for b in range(256)}, [], normalizer="NFC")
     assert tokenizer.align("x").spans() == [(0, 1)]
     text = "e\u0301x"
+    assert tokenizer.align(text).spans() == [(0, 1), (0, 1), (2, 3)]
+    assert tokenizer.truncate(text, 1) == tokenizer.truncate_batch([text], 1)[0] == "e"
+    with pytest.raises(errors.ArgumentError, match=r"normalizer \(NFC\)"):
+        tokenizer.encode_with_unstable(text)
+    lower = bytepair.Tokenizer({b: bytes([b]) for b in range(256)}, [], normalizer="Lowercase")
     for call in (
-        lambda: tokenizer.align(text).spans(),
-        lambda: tokenizer.truncate(text, 1),
-        lambda: tokenizer.truncate_batch([text], 1),
-        lambda: tokenizer.chunk(text, 3),
-        lambda: tokenizer.encode_with_unstable(text),
+        lambda: lower.align("Ax").spans(),
+        lambda: lower.encode_with_offsets("Ax", unit="byte"),
+        lambda: lower.encode_with_unstable("Ax"),
     ):
-        with pytest.raises(errors.ArgumentError, match=r"normalizer \(NFC\)"):
+        with pytest.raises(errors.ArgumentError, match=r"normalizer \(Lowercase\)"):
             call()

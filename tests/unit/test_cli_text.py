@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import bytepair
-from cli_support import COMMAND, SAMPLE, Done, cli, ok, spawn
+from bytepair.cli.files import CHUNK
+from cli_support import COMMAND, SAMPLE, SPECIAL_NOTE, Done, cli, ok, spawn
 
 GPT2 = bytepair.get_encoding("gpt2")
 O200K = bytepair.get_encoding("o200k_base")
@@ -60,12 +61,36 @@ def test_encode_by_encoding_model_and_file(nasty, trained):
 def test_special_tokens_only_when_allowed():
     # Case 84: a command that encodes the text of strangers, and a flag for one's own.
     text = b"<|endoftext|>"
-    plain = numbers(ok("encode", "-e", "cl100k_base", stdin=text))
+    plain = numbers(ok("encode", "-e", "cl100k_base", "--quiet", stdin=text))
     assert plain == bytepair.get_encoding("cl100k_base").encode_ordinary("<|endoftext|>")
     assert 100257 not in plain
     assert ok("encode", "-e", "cl100k_base", "--allow-special", stdin=text) == "100257\n"
     assert ok("count", "-e", "cl100k_base", "--allow-special", stdin=text) == "1\n"
-    assert int(ok("count", "-e", "cl100k_base", stdin=text)) == len(plain)
+    assert int(ok("count", "-e", "cl100k_base", "--quiet", stdin=text)) == len(plain)
+
+
+@pytest.mark.parametrize("command", ["encode", "count"])
+@pytest.mark.parametrize("encoding", ["gpt2", "o200k_harmony"])
+def test_special_tokens_taken_as_text_are_noted_once(command, encoding, tmp_path):
+    path = tmp_path / "documents.txt"
+    # Across the border between two chunks, and again in another file.
+    path.write_text("x" * (CHUNK - 5) + "<|endoftext|>" + "y" * CHUNK)
+    done = cli(command, "-e", encoding, path, path)
+    assert done.code == 0
+    assert done.error == (
+        f"{SPECIAL_NOTE}, the first '<|endoftext|>' in {path}; --allow-special recognises them\n"
+    )
+    for option in ("--allow-special", "--quiet"):
+        assert cli(command, "-e", encoding, option, path).error == ""
+    path.write_text("<|endof text|>" * 9)
+    assert cli(command, "-e", encoding, path).error == ""
+
+
+@pytest.mark.parametrize("command", ["encode", "count"])
+def test_a_tokenizer_without_special_tokens_has_none_to_note(command, tmp_path):
+    path = tmp_path / "plain.json"
+    bytepair.train(["a b c"], 256, special_tokens=[]).save(path)
+    assert cli(command, "-t", path, stdin=b"<|endoftext|>").error == ""
 
 
 def test_encode_gives_a_line_for_each_input(tmp_path, nasty):

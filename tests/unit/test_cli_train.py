@@ -196,7 +196,7 @@ def test_the_gpt2_format(corpus, tmp_path):
         (["--format", "gpt2", "--pattern", "o200k"], 1, "'o200k'"),
         (["-o", "{tmp}/no/where/my.json"], 1, "where' does not exist"),
         (["-o", "{tmp}"], 1, "is a directory; name a file in it"),
-        (["-o", "{tmp}/corpus.txt", "--format", "gpt2"], 1, "is a file"),
+        (["-o", "{tmp}/corpus.txt", "--format", "gpt2"], 2, "corpus.txt: the format 'gpt2' would"),
     ],
 )
 def test_what_is_wrong_is_said_before_the_corpus_is_read(
@@ -219,6 +219,12 @@ def test_what_is_wrong_is_said_before_the_corpus_is_read(
     assert read == []
     assert corpus.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"]
+
+
+def test_a_file_is_no_directory(corpus, tmp_path):
+    (tmp_path / "plain").touch()
+    done = cli("train", corpus, "-n", 264, "-o", tmp_path / "plain", "--format", "gpt2")
+    assert (done.code, "is a file; this format is a directory" in done.error) == (1, True)
 
 
 @pytest.mark.parametrize("name", ["missing.txt", "*.nope", "data.jsonl"])

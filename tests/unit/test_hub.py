@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import bytepair
-from bytepair import Tokenizer
+from bytepair import Tokenizer, hub
 from bytepair.errors import ArgumentError, FormatError
 
 huggingface_hub = pytest.importorskip("huggingface_hub")
@@ -71,8 +71,22 @@ def test_what_is_not_there(cache, monkeypatch):
     (cache("org/empty") / "config.json").write_text(json.dumps({}))
     with pytest.raises(FormatError, match=r"org/empty: no tokenizer in the cache: none of token"):
         Tokenizer.from_pretrained("org/empty", local_files_only=True)
-    with pytest.raises(ArgumentError, match="'a/b/c' is no name of a repository"):
+    with pytest.raises(ArgumentError, match="'a/b/c' is neither a directory on this machine nor"):
         Tokenizer.from_pretrained("a/b/c")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(ImportError, match=r"install bytepair\[hf\]"):
         Tokenizer.from_pretrained("org/small")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes before 3.11")
+def test_a_hub_out_of_reach_is_said_to_have_been_asked(monkeypatch):
+    def fetch(file):
+        message = "no route to host"
+        raise ConnectionError(message)
+
+    monkeypatch.setattr(hub, "_fetcher", lambda name, options: fetch)
+    with pytest.raises(ConnectionError) as caught:
+        Tokenizer.from_pretrained("nothing/here")
+    assert caught.value.__notes__ == [
+        "there is no directory 'nothing/here' on this machine, so the Hub was asked"
+    ]

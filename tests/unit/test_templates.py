@@ -154,4 +154,4 @@ def test_without_jinja2_the_error_names_the_extra():
         "except ImportError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "bytepair[show]" in done.stdout
+    assert "bytepair[chat]" in done.stdout

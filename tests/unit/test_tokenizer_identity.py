@@ -12,6 +12,7 @@ import pytest
 
 import bytepair
 from bytepair import Tokenizer
+from bytepair.data import Packed
 from bytepair.errors import ArgumentError, FormatError, VocabError
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
@@ -275,3 +276,17 @@ def test_with_special_tokens_refuses_what_does_not_fit():
         gpt2.with_special_tokens(["<|x|>", "<|x|>"])
     with pytest.raises(TypeError, match=r"\["):
         gpt2.with_special_tokens("<|x|>")
+
+
+def test_what_is_shown_of_a_tokenizer():
+    assert repr(bytepair.get_encoding("gpt2")).startswith("<Tokenizer 'gpt2', 50257 tokens, 1 ")
+    cl100k = bytepair.get_encoding("cl100k_base")
+    assert (len(cl100k.vocab), cl100k.vocab_size) == (100261, 100277)
+    assert "100261 tokens in 100277 ids" in repr(cl100k)
+    rows = Packed(["a"], bytepair.get_encoding("gpt2"), 8, rank=1, world_size=4)
+    assert repr(rows).startswith("<Packed rows of 8 ids, share 1 of 4, by <Tokenizer 'gpt2'")
+
+
+def test_dir_shows_what_is_documented():
+    shown = [name for name in dir(bytepair) if not name.startswith("__")]
+    assert shown == sorted(set(bytepair.__all__) - {"__version__"})

@@ -9,7 +9,7 @@ use bytepair::special::{Choice, Policy};
 use bytepair::tokenizer;
 use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyIterator, PyMemoryView, PyString};
 
 use crate::error::{OrRaise, raise};
 
@@ -37,10 +37,44 @@ impl Surrogates {
     }
 }
 
+/// The name of a value's type.
+fn type_name(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
+}
+
 /// The type error for an argument that should be a `str`.
 pub(crate) fn not_str(what: &str, value: &Bound<'_, PyAny>) -> PyErr {
-    let name = value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
-    PyTypeError::new_err(format!("{what} must be str, not {name}"))
+    let decode = if is_bytes(value) { "; decode it first" } else { "" };
+    PyTypeError::new_err(format!("{what} must be str, not {}{decode}", type_name(value)))
+}
+
+/// The type error for an argument that should be a `str` or `bytes`.
+pub(crate) fn not_text(what: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    let copy = if is_bytes(value) { "; bytes(...) makes it that" } else { "" };
+    PyTypeError::new_err(format!("{what} must be str or bytes, not {}{copy}", type_name(value)))
+}
+
+fn is_bytes(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyBytes>()
+        || value.is_instance_of::<PyByteArray>()
+        || value.is_instance_of::<PyMemoryView>()
+}
+
+/// Iterates over an argument; its name and what it should be are in the type error.
+pub(crate) fn iterate<'py>(
+    what: &str,
+    wanted: &str,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyIterator>> {
+    value.try_iter().map_err(|error| {
+        if error.is_instance_of::<PyTypeError>(value.py())
+            && !value.hasattr("__iter__").unwrap_or(true)
+        {
+            PyTypeError::new_err(format!("{what} must be {wanted}, not {}", type_name(value)))
+        } else {
+            error
+        }
+    })
 }
 
 /// The UTF-8 of a `str`, in place where Python has it.
@@ -159,7 +193,9 @@ pub(crate) fn normalizer(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<No
     };
     let steps = match value.cast::<PyString>() {
         Ok(_) => vec![words(value)?],
-        Err(_) => value.try_iter()?.map(|step| words(&step?)).collect::<PyResult<Vec<_>>>()?,
+        Err(_) => iterate("normalizer", "a step, a list of steps or None", value)?
+            .map(|step| words(&step?))
+            .collect::<PyResult<Vec<_>>>()?,
     };
     if steps.is_empty() {
         return Ok(None);

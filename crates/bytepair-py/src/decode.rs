@@ -10,7 +10,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::convert::WORTH_DETACHING;
+use crate::convert::{self, WORTH_DETACHING};
 use crate::error::OrRaise;
 use crate::idsin;
 use crate::tokenizer::Tokenizer;
@@ -107,7 +107,7 @@ impl Tokenizer {
         errors: &str,
     ) -> PyResult<Bound<'py, PyList>> {
         let texts = PyList::empty(batch.py());
-        for ids in batch.try_iter()? {
+        for ids in convert::iterate("batch", "an iterable of lists of ids", batch)? {
             texts.append(self.decode(&ids?, errors)?)?;
         }
         Ok(texts)

@@ -7,6 +7,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyMemoryView, PyString, PyTuple};
 
+use crate::convert::iterate;
 use crate::error::raise;
 
 /// How many ids are read between two looks at Ctrl-C.
@@ -27,7 +28,8 @@ pub(crate) fn ids(values: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     {
         return Ok(ids);
     }
-    collect(values.len().unwrap_or(0), values.try_iter()?)
+    let items = iterate("ids", "an iterable of int", values)?;
+    collect(values.len().unwrap_or(0), items)
 }
 
 /// Ids from a list. Two calls of Python for each, where pyo3's iterator makes five: that alone is half

@@ -39,7 +39,7 @@ impl EncodeIterator {
     ) -> PyResult<Self> {
         Ok(Self {
             stream: StreamEncoder::new(tokenizer, policy),
-            chunks: Some(chunks.try_iter()?.unbind()),
+            chunks: Some(convert::iterate("chunks", "an iterable of str", chunks)?.unbind()),
             surrogates,
             taken: 0,
             chunk: None,

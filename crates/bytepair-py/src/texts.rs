@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::arrow::Strings;
-use crate::convert::{Surrogates, not_str, utf8};
+use crate::convert::{Surrogates, iterate, not_str, not_text, utf8};
 
 /// One text.
 pub(crate) enum Text<'a> {
@@ -21,7 +21,7 @@ impl<'a> Text<'a> {
         if let Ok(text) = text.cast::<PyString>() {
             return utf8(text, surrogates).map(Text::Utf8);
         }
-        let bytes = text.cast::<PyBytes>().map_err(|_| not_str("text", text))?.as_bytes();
+        let bytes = text.cast::<PyBytes>().map_err(|_| not_text("text", text))?.as_bytes();
         Ok(match std::str::from_utf8(bytes) {
             Ok(text) => Text::Utf8(Cow::Borrowed(text)),
             Err(_) => Text::Bytes(bytes),
@@ -54,9 +54,16 @@ impl<'py> Texts<'py> {
                 "texts must be a list of str, not one str; write [text]",
             ));
         }
+        if texts.is_instance_of::<PyBytes>() {
+            return Err(PyTypeError::new_err(
+                "texts must be a list of str, not bytes; write [text.decode()]",
+            ));
+        }
         match Strings::of_column(texts)? {
             Some(strings) => Ok(Self::Arrow(strings)),
-            None => texts.try_iter()?.collect::<PyResult<_>>().map(Self::Items),
+            None => iterate("texts", "an iterable of str", texts)?
+                .collect::<PyResult<_>>()
+                .map(Self::Items),
         }
     }
 

@@ -149,7 +149,7 @@ impl Tokenizer {
     fn token_id(&self, token: &Bound<'_, PyAny>) -> PyResult<u32> {
         let bytes = match token.cast::<PyString>() {
             Ok(text) => text.to_str()?.as_bytes(),
-            Err(_) => token.extract::<&[u8]>()?,
+            Err(_) => token.extract::<&[u8]>().map_err(|_| convert::not_text("token", token))?,
         };
         self.core.token_id(bytes).ok_or_else(|| {
             let message = format!(

@@ -6,6 +6,7 @@ in `COMMANDS`; help, shell completion and tests read the table.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -14,7 +15,7 @@ import typer
 
 import bytepair
 from bytepair.cli import INTERRUPTED, bench, convert, count, decode, encode, inspect, pieces, train
-from bytepair.cli.failures import complain, guarded
+from bytepair.cli.failures import complain, give_up_stdout, guarded
 
 __all__ = ["COMMANDS", "app", "run"]
 
@@ -80,12 +81,22 @@ def run(arguments: Sequence[str]) -> int:
             windows_expand_args=False,
         )
     except _WrongUsage as error:
-        message = " ".join(error.format_message().split()).removesuffix(".")
+        message = _plainer(" ".join(error.format_message().split()).removesuffix("."))
         where = error.ctx.command_path if error.ctx is not None else "bytepair"
         complain(f"{message[:1].lower()}{message[1:]}", hint=f"{where} --help")
         return 2
     except typer.Abort:
         return INTERRUPTED
+    except (BrokenPipeError, SystemExit):
+        # The reader of a help has had enough; typer makes an exit of the broken pipe.
+        give_up_stdout()
+        return 0
     if not arguments:
         return 2
     return code if isinstance(code, int) else 0
+
+
+def _plainer(message: str) -> str:
+    """What typer says of a value, without the words of the library that it asks."""
+    message = message.replace("Value error, ", "").replace("Input should be", "it must be")
+    return re.sub(r"a valid integer(, .*)?", "a whole number", message)

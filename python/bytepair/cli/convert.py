@@ -51,11 +51,14 @@ def convert(
         ),
     ],
     to: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--to", metavar="FORMAT", help="The format to write.", autocompletion=format_names
+            "--to",
+            metavar="FORMAT",
+            help="The format to write; always needed.",
+            autocompletion=format_names,
         ),
-    ],
+    ] = None,
     source_format: Annotated[
         str | None,
         typer.Option(
@@ -92,6 +95,9 @@ def convert(
     quiet: Quiet = False,
 ) -> None:
     """Write a tokenizer in another format, and check that what was written gives the same ids."""
+    if to is None:
+        message = f"--to is missing; the formats are {', '.join(format_names())}"
+        raise Usage(message)
     check_format(to, "--to")
     check_format(source_format, "--from")
     named = encoding is not None or model is not None or tokenizer is not None

@@ -8,7 +8,7 @@ rest is still counted.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from itertools import chain, islice
 from typing import NamedTuple
@@ -17,8 +17,9 @@ import typer
 
 from bytepair import Tokenizer
 from bytepair.cli.failures import Failure, Usage, complain, explain
-from bytepair.cli.files import CHUNK, STDIN, Advance, Input, expand, on_disk, total_size
+from bytepair.cli.files import CHUNK, STDIN, Input, expand, on_disk, total_size
 from bytepair.cli.meter import Meter
+from bytepair.cli.notes import SpecialNote
 from bytepair.cli.options import (
     DEFAULT_ENCODING,
     AllowSpecial,
@@ -67,21 +68,24 @@ def count(
     """Count tokens: for each file and in total, like wc. The default encoding is o200k_base.
 
     Name several tokenizers to compare them in columns. Of a directory, the .txt and .md files are
-    counted.
+    counted. Special tokens in the text are plain text unless --allow-special is given;
+    Tokenizer.count recognises them by default.
     """
     chosen = choose_all(encodings or [], models or [], tokenizers or [], default=DEFAULT_ENCODING)
     inputs, failures = _inputs(files or [])
     several = len(inputs) + failures > 1
     rows: list[_Row] = []
     size = total_size(inputs)
+    note = SpecialNote(on=not (allow_special or quiet))
     with Meter("counting", size and size * len(chosen), quiet=quiet) as meter:
         for input in inputs:
             try:
-                rows.append(_count_one(input, chosen, meter, allow_special=allow_special))
+                rows.append(_count_one(input, chosen, meter, note, allow_special=allow_special))
             except (Failure, BytepairError, OSError) as error:
                 failures += 1
                 complain(explain(error))
     _show(rows, chosen, as_json=as_json, with_total=several)
+    note.write()
     if failures:
         raise typer.Exit(1)
 
@@ -103,7 +107,12 @@ def _inputs(arguments: Sequence[str]) -> tuple[list[Input], int]:
 
 
 def _count_one(
-    input: Input, chosen: Sequence[Chosen], meter: Meter, *, allow_special: bool
+    input: Input,
+    chosen: Sequence[Chosen],
+    meter: Meter,
+    note: SpecialNote,
+    *,
+    allow_special: bool,
 ) -> _Row:
     size = 0
 
@@ -115,15 +124,18 @@ def _count_one(
     once = nullcontext(input) if len(chosen) == 1 else on_disk(input)
     with once as source:
         tokens = [
-            _tokens(tokenizer, source, advance, allow_special=allow_special)
+            _tokens(
+                tokenizer,
+                note.watch(tokenizer, source.text(advance), source.name),
+                allow_special=allow_special,
+            )
             for _, tokenizer in chosen
         ]
     return _Row(input.path, size // len(chosen), tokens)
 
 
-def _tokens(tokenizer: Tokenizer, input: Input, advance: Advance, *, allow_special: bool) -> int:
+def _tokens(tokenizer: Tokenizer, chunks: Iterator[str], *, allow_special: bool) -> int:
     allowed: Allowed = "all" if allow_special else ()
-    chunks = input.text(advance)
     head = list(islice(chunks, _WHOLE // CHUNK))
     more = next(chunks, None)
     if more is None:

@@ -2,7 +2,7 @@
 
 In: files or standard input. Out: a line of ids for each input, or JSON, or raw integers. Memory
 does not grow with the input. The library's defaults recognise special tokens; this command, whose
-text is as a rule somebody else's, does so only with `--allow-special`.
+text is as a rule somebody else's, does so only with `--allow-special`, and says where it did not.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import typer
 from bytepair.cli.failures import Usage
 from bytepair.cli.files import Input, expand_all, total_size
 from bytepair.cli.meter import Meter
+from bytepair.cli.notes import SpecialNote
 from bytepair.cli.options import (
     AllowSpecial,
     Chosen,
@@ -38,7 +39,7 @@ __all__ = ["Raw", "encode", "raw_type"]
 
 EXAMPLES = (
     "bytepair encode -e o200k_base notes.txt\n\n"
-    "bytepair encode -t my.json --format u16 -o train.bin corpus.txt\n\n"
+    "bytepair encode -t my.json --allow-special --format u16 -o train.bin corpus.txt\n\n"
     "echo hello | bytepair encode -m gpt-4o --json"
 )
 
@@ -73,7 +74,8 @@ def encode(
     """Turn text into ids: one line for each input, the ids separated by spaces.
 
     With --json each line is a JSON array. Special tokens in the text are plain text unless
-    --allow-special is given.
+    --allow-special is given, which Tokenizer.encode does by default: give it for a corpus of yours
+    whose documents end in <|endoftext|>.
     """
     if as_json and raw is not None:
         message = "--json and --format exclude each other"
@@ -82,6 +84,7 @@ def encode(
     if raw is not None:
         _check_raw(chosen, raw, output)
     inputs = expand_all(files or [])
+    note = SpecialNote(on=not (allow_special or quiet))
     # A bar would run into the ids on a terminal.
     quiet = quiet or (output in (None, STDOUT) and sys.stdout.isatty())
     with (
@@ -89,18 +92,20 @@ def encode(
         Meter("encoding", total_size(inputs), quiet=quiet) as meter,
     ):
         for input in inputs:
-            batches = _batches(chosen, input, meter, allow_special=allow_special)
+            batches = _batches(chosen, input, meter, note, allow_special=allow_special)
             if raw is not None:
                 _write_raw(file, batches, raw)
             else:
                 _write_line(file, batches, as_json=as_json)
+    note.write()
 
 
 def _batches(
-    chosen: Chosen, input: Input, meter: Meter, *, allow_special: bool
+    chosen: Chosen, input: Input, meter: Meter, note: SpecialNote, *, allow_special: bool
 ) -> Iterator[list[int]]:
     allowed: Allowed = "all" if allow_special else ()
-    ids = chosen.tokenizer.encode_iterable(input.text(meter.advance), allowed_special=allowed)
+    chunks = note.watch(chosen.tokenizer, input.text(meter.advance), input.name)
+    ids = chosen.tokenizer.encode_iterable(chunks, allowed_special=allowed)
     while batch := list(islice(ids, _BATCH)):
         yield batch
 

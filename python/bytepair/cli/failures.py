@@ -18,7 +18,7 @@ import typer
 from bytepair.cli import INTERRUPTED
 from bytepair.errors import BytepairError
 
-__all__ = ["Failure", "Usage", "complain", "explain", "guarded"]
+__all__ = ["Failure", "Usage", "complain", "explain", "give_up_stdout", "guarded"]
 
 
 class Failure(Exception):
@@ -56,10 +56,10 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             command(**options)
             sys.stdout.flush()
         except BrokenPipeError:
-            _give_up_stdout()
+            give_up_stdout()
             raise typer.Exit(0) from None
         except KeyboardInterrupt:
-            _give_up_stdout()
+            give_up_stdout()
             raise typer.Exit(INTERRUPTED) from None
         except Usage as error:
             complain(str(error), hint=f"bytepair {command.__name__} --help")
@@ -76,10 +76,10 @@ def _flush_or_give_up() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        _give_up_stdout()
+        give_up_stdout()
 
 
-def _give_up_stdout() -> None:
+def give_up_stdout() -> None:
     """Let what is still buffered go nowhere, or the interpreter fails on it at its end."""
     try:
         descriptor = sys.stdout.fileno()

@@ -10,7 +10,9 @@ from typing import Annotated, NamedTuple
 import typer
 
 import bytepair
+from bytepair._names import did_you_mean
 from bytepair.cli.failures import Usage
+from bytepair.encodings import MODELS
 
 __all__ = [
     "DEFAULT_ENCODING",
@@ -164,7 +166,8 @@ def choose_all(
 def _encoding(name: str) -> bytepair.Tokenizer:
     names = bytepair.list_encodings()
     if name not in names:
-        message = f"--encoding: unknown encoding {name!r}; the names are {', '.join(names)}"
+        hint = did_you_mean(name, names)
+        message = f"--encoding: unknown encoding {name!r}; the names are {', '.join(names)}{hint}"
         raise Usage(message)
     return bytepair.get_encoding(name)
 
@@ -174,7 +177,8 @@ def _for_model(model: str) -> Chosen:
         tokenizer = bytepair.encoding_for_model(model)
     except KeyError:
         names = ", ".join(bytepair.list_encodings())
-        message = f"--model: no encoding is known for {model!r}; name it with -e: {names}"
+        hint = did_you_mean(model, MODELS)
+        message = f"--model: no encoding is known for {model!r}; name it with -e: {names}{hint}"
         raise Usage(message) from None
     return Chosen(tokenizer.name or model, tokenizer)
 
@@ -189,5 +193,7 @@ def format_names() -> list[str]:
 def check_format(name: str | None, option: str) -> None:
     """Raise `Usage` unless `name` is a format or `None`."""
     if name is not None and name not in format_names():
-        message = f"{option}: unknown format {name!r}; the formats are {', '.join(format_names())}"
+        names = format_names()
+        hint = did_you_mean(name, names)
+        message = f"{option}: unknown format {name!r}; the formats are {', '.join(names)}{hint}"
         raise Usage(message)

@@ -299,7 +299,8 @@ def _corpus(paths: Sequence[str], options: _Options) -> bytepair.PieceCounts | S
 def _rehearse(options: _Options, output: str, format: str | None) -> None:
     """Train on nothing and save it elsewhere: what is wrong with the options shows at once."""
     with tempfile.TemporaryDirectory(prefix="bytepair-") as folder:
-        written = Path(folder, "rehearsal")
+        # The name's ending may say that it is of another format.
+        written = Path(folder, f"rehearsal{'' if output == STDOUT else Path(output).suffix}")
         try:
             options = options._replace(checkpoint=None)
             with warnings.catch_warnings():
@@ -307,7 +308,7 @@ def _rehearse(options: _Options, output: str, format: str | None) -> None:
                 tokenizer = _learn(_corpus([], options), options, Meter("", quiet=True))
                 tokenizer.save(written, format=format)
         except (ArgumentError, PatternError) as error:
-            raise Usage(str(error)) from None
+            raise Usage(str(error).replace(str(written), output)) from None
         if output == STDOUT:
             if written.is_dir():
                 message = f"-o -: the format {format} is a directory of files; name one"

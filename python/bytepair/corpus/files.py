@@ -7,6 +7,7 @@ at.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -126,7 +127,22 @@ def expand(corpus: str | os.PathLike[str]) -> list[str]:
     if not os.path.exists(name) and glob.has_magic(name):
         found = sorted(path for path in glob.glob(name, recursive=True) if os.path.isfile(path))
         if not found:
-            message = f"{name}: no file matches this glob"
+            message = f"{_shortened(name)}: no file matches this glob{_meant(name)}"
             raise ArgumentError(message)
         return found
+    if _meant(name) and not os.path.lexists(name):
+        reason = f"No such file or directory{_meant(name)}"
+        raise FileNotFoundError(errno.ENOENT, reason, _shortened(name))
     return [name]
+
+
+def _meant(name: str) -> str:
+    """What to say of a name without a file that looks like a text."""
+    named = "\n" not in name and name.lower().endswith(CORPUS_SUFFIXES)
+    if len(name) < 256 and (named or not re.search(r"\s|\0|^[^./\\]*$", name)):
+        return ""
+    return " (a str is a path: for a text give [text], or use train_bpe_from_text)"
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= 80 else f"{name[:60]}… ({len(name)} characters)"

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
+from bytepair._names import did_you_mean
 from bytepair._parts import SpecialTokens
 from bytepair.errors import ArgumentError, FormatError
 from bytepair.formats import (
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "LoadOptions", "detect", "load", "names", "options", "save"]
 
+
+_PARTS = frozenset(name for pair in gpt2.PAIRS for name in pair) | {
+    *("config.json", "generation_config.json", "tokenizer_config.json"),
+    *("added_tokens.json", "special_tokens_map.json", "chat_template.jinja"),
+}
+"""Files that are a tokenizer only together with others."""
 
 _MOST_WORDS = 1000
 """The length of an error about a file, in characters; a longer one loses its middle."""
@@ -110,6 +117,13 @@ def detect(path: str | os.PathLike[str]) -> str:
     for format in FORMATS.values():
         if format.detect(name):
             return format.NAME
+    _files.refuse_pointer(_files.head(name), name)
+    if os.path.basename(name) in _PARTS:
+        message = (
+            f"{name}: is one of the files of a tokenizer, and not all of it; load the directory "
+            "that they are in"
+        )
+        raise FormatError(message)
     if _files.head(name, 2)[:1] == b"\x80":
         message = f"{name}: looks like a pickle, which is never loaded: it can run any code"
         raise FormatError(message)
@@ -150,11 +164,38 @@ def load(
 
 def save(tokenizer: Tokenizer, path: str | os.PathLike[str], *, format: str | None = None) -> None:
     """Write a tokenizer; see `Tokenizer.save`."""
-    _format(format or native.NAME).save(tokenizer, os.fspath(path))
+    name = os.fspath(path)
+    chosen = _format(format or native.NAME)
+    _check_suffix(name, format)
+    chosen.save(tokenizer, name)
+
+
+_SUFFIXES = {".tiktoken": "tiktoken", ".gguf": "gguf", ".model": "sentencepiece"}
+"""Endings that say what is in a file, and a format of theirs."""
+_FILES = (*_SUFFIXES, ".txt", ".bpe")
+"""Endings of files, under which no directory is made."""
+
+
+def _check_suffix(path: str, format: str | None) -> None:
+    """Refuse a name that says the file is of another format than the one it would be written in."""
+    suffix = os.path.splitext(path)[1].lower()
+    if format is None and suffix in _SUFFIXES:
+        message = (
+            f"{path}: no format is given, so the file would be of the native one, and its name "
+            f'ends in {suffix}; give format="{_SUFFIXES[suffix]}" (or another), or a name in .json'
+        )
+        raise ArgumentError(message)
+    directory = format in (huggingface.NAME, gpt2.NAME)
+    if directory and suffix in _FILES and not os.path.isdir(path):
+        message = (
+            f"{path}: the format {format!r} would make a directory of that name; leave out {suffix}"
+        )
+        raise ArgumentError(message)
 
 
 def _format(name: str) -> Format:
     if name not in FORMATS:
-        message = f"unknown format {name!r}: the formats are {', '.join(FORMATS)}"
+        hint = did_you_mean(name, FORMATS)
+        message = f"unknown format {name!r}: the formats are {', '.join(FORMATS)}{hint}"
         raise ArgumentError(message)
     return FORMATS[name]

@@ -6,6 +6,7 @@ file and the place. A byte order mark at the head of a text file is passed over.
 
 from __future__ import annotations
 
+import errno
 import gc
 import json
 import os
@@ -59,7 +60,18 @@ def read_bytes(path: str, most: int) -> bytes:
     if len(content) > most:
         message = f"{path}: has more than {most} bytes, which no file of this format has"
         raise FormatError(message)
+    refuse_pointer(content, path)
     return content
+
+
+def refuse_pointer(content: bytes, path: str) -> None:
+    """Raise `FormatError` where a file's beginning is that of a pointer of Git LFS."""
+    if content.startswith(b"version https://git-lfs.github.com/spec/"):
+        message = (
+            f"{path}: is a pointer of Git LFS, not the file that it stands for; fetch that with "
+            "`git lfs pull`"
+        )
+        raise FormatError(message)
 
 
 def head(path: str, size: int = 4096) -> bytes:
@@ -123,6 +135,8 @@ def write_whole(path: str, text: str) -> None:
 @contextmanager
 def replacing(path: str) -> Iterator[BinaryIO]:
     """A file to write that has its name when it is complete, and is removed on an error."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "Is a directory; give the name of a file", path)
     folder = os.path.dirname(path) or "."
     try:
         descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
@@ -135,7 +149,10 @@ def replacing(path: str) -> Iterator[BinaryIO]:
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
+        try:
+            os.replace(temporary, path)
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, path) from None
     except BaseException:
         os.unlink(temporary)
         raise

@@ -115,7 +115,10 @@ def dumps(tokenizer: Tokenizer) -> str:
     merges = model.merges()
     made = [bytes([byte]) for byte in range(256)] + [left + right for left, right in merges]
     if model.items() != list(enumerate(made)):
-        raise _refusal("byte b has id b there, and merge n makes id 256 + n, without exception")
+        raise _refusal(
+            "byte b has id b there, and merge n makes id 256 + n, without exception "
+            '(train with special_ids="last")'
+        )
     if model.whole_pieces and not model.by_rank:
         raise _refusal("it cannot hold ignore_merges")
     if tokenizer.added_tokens or tokenizer.normalizer or tokenizer._special_aliases:

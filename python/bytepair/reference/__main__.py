@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 
 from .demo import Demo
 from .demo_texts import LANGUAGES
@@ -14,7 +16,12 @@ def main() -> None:
         prog="python -m bytepair.reference", description="Seven demonstrations of BPE tokenization."
     )
     parser.add_argument("--lang", choices=sorted(LANGUAGES), default="en", help="language (en)")
-    Demo(parser.parse_args().lang).run()
+    try:
+        Demo(parser.parse_args().lang).run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has had enough. What is still buffered must go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -65,7 +65,10 @@ class BPETokenizerSimple:
 
         The first ids are the 256 characters of Latin-1; then come the other characters of the text,
         ``Ġ`` among them, in the order of their code points, the special tokens, and the merges.
+        All that is before the merges is there for any ``vocab_size``, as in the chapter.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"text must be str, not {type(text).__name__}")
         # A space at the very start of the text is dropped, not written as Ġ.
         marked = text.removeprefix(" ").replace(" ", "Ġ")
         tokens = [chr(code) for code in range(256)]

@@ -84,8 +84,9 @@ def test_places_in_gemma_s_texts(gemma):
     cut = ours.truncate(text, 50)
     assert text.startswith(cut)
     assert len(ours.encode(cut)) <= 50 < len(ours.encode(text[: len(cut) + 1]))
+    assert ours.truncate("a ▁ b" * 9, 3) == "a ▁ ba"
     with pytest.raises(ValueError, match="rewrites the text"):
-        ours.truncate("a ▁ b" * 9, 3)
+        ours.encode_with_offsets("a ▁ b" * 9)
 
 
 @pytest.mark.slow

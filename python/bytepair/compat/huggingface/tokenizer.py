@@ -16,7 +16,6 @@ from bytepair.compat.huggingface import _settings, _texts
 from bytepair.compat.huggingface._batch import BatchEncoding
 from bytepair.compat.huggingface._chat import Chats
 from bytepair.compat.huggingface._decoding import Decoding
-from bytepair.compat.huggingface._offsets import Places
 from bytepair.compat.huggingface._padding import Padding
 from bytepair.compat.huggingface._rows import Cut, Row, Slot, Template, Text, build
 from bytepair.compat.huggingface._settings import Settings
@@ -108,7 +107,6 @@ class FastTokenizer(Padding, Decoding, Chats):
             )
             raise FormatError(message)
         self.backend = tokenizer
-        self._places = Places(tokenizer)
         self._settings = settings
         for role, token in settings.roles.items():
             self._check_special(role, token)
@@ -388,7 +386,14 @@ class FastTokenizer(Padding, Decoding, Chats):
 
     def _located(self, text: str, *, split: bool) -> tuple[list[int], list[tuple[int, int]]]:
         allowed: Any = () if split else "all"
-        return self._places.find(text, allowed)
+        normalizer = self.backend.normalizer
+        if normalizer not in (None, "NFC"):
+            message = (
+                f"offsets are not known with the normalizer {normalizer!r:.200}, only with NFC or "
+                "none; encode without return_offsets_mapping"
+            )
+            raise ArgumentError(message)
+        return self.backend.encode_with_offsets(text, allowed_special=allowed)
 
     def _trimmed(self, text: Text) -> Text:
         """A text whose offsets leave out the spaces at the ends of its tokens."""

@@ -2,60 +2,64 @@
 
 In: a tokenizer with the normalizer NFC, and a text. Out: ids, with the characters of the text as
 given. The rewritten text is encoded, and each of its characters counted as the one it came from: of
-several that became one, the first, as `tokenizers` does. A text that is in NFC already, as most
-are, costs a look at it more.
+several that became one, the first, as `tokenizers` does. Costs a pass over the text in Python; the
+core answers for texts that are in NFC already.
 """
 
 from __future__ import annotations
 
 import sys
 import unicodedata
-from functools import cached_property, lru_cache
-from typing import Any
+import weakref
+from functools import lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
+from bytepair import _core
 from bytepair.errors import ArgumentError
-from bytepair.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from bytepair.tokenizer import Tokenizer
+
+__all__ = ["origins_of", "places"]
 
 Located = tuple[list[int], list[tuple[int, int]]]
 
+_plain: dict[int, Tokenizer] = {}
+"""Of a tokenizer, by its identity as long as it lives: the same without its normalizer."""
 
-class Places:
-    """Finds the places of ids, for one tokenizer."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer = tokenizer
-
-    def find(self, text: str, allowed: Any) -> Located:
-        """The ids of `text` and the characters that each covers."""
-        if self.tokenizer.normalizer is None:
-            return self.tokenizer.encode_with_offsets(text, allowed_special=allowed)
-        if self.tokenizer.normalizer != "NFC":
-            message = (
-                f"offsets are not known with the normalizer {self.tokenizer.normalizer!r:.200}, "
-                "only with NFC or none; encode without return_offsets_mapping"
-            )
-            raise ArgumentError(message)
-        rewritten = unicodedata.normalize("NFC", text)
-        ids, offsets = self.plain.encode_with_offsets(rewritten, allowed_special=allowed)
-        if rewritten == text:
-            return ids, offsets
-        # A special token is found before the text is rewritten, and may stand beside what changes.
-        if ids != self.tokenizer.encode(text, allowed_special=allowed):
-            message = (
-                f"the offsets of {text[:60]!r} are not known: its normal form (NFC) changes a "
-                "special token in it; encode it without return_offsets_mapping"
-            )
-            raise ArgumentError(message)
-        origins = origins_of(text)
-        return ids, [
-            (origins[start], origins[end - 1] + 1) if end > start else (origins[start],) * 2
-            for start, end in offsets
-        ]
-
-    @cached_property
-    def plain(self) -> Tokenizer:
-        """The tokenizer without its normalizer."""
-        return self.tokenizer._remade(normalizer=None)
+def places(
+    tokenizer: Tokenizer, text: str, unit: str, allowed: Any, disallowed: Any = ()
+) -> Located:
+    """The ids of `text` and, for each, its start and end in `unit`s of the text as given."""
+    key = id(tokenizer)
+    if key not in _plain:
+        _plain[key] = tokenizer._remade(normalizer=None)
+        weakref.finalize(tokenizer, _plain.pop, key, None).atexit = False
+    rewritten = unicodedata.normalize("NFC", text)
+    ids, offsets = _core.encode_with_offsets(
+        _plain[key], rewritten, "char", allowed_special=allowed
+    )
+    # A special token is found before the text is rewritten, and may stand beside what changes.
+    whole = tokenizer.encode(text, allowed_special=allowed, disallowed_special=disallowed)
+    if ids != whole:
+        message = (
+            f"the places of tokens in {text[:60]!r} are not known: its normal form (NFC) changes a "
+            "special token in it; encode it without places"
+        )
+        raise ArgumentError(message)
+    origins = origins_of(text)
+    spans = [
+        (origins[start], origins[end - 1] + 1) if end > start else (origins[start],) * 2
+        for start, end in offsets
+    ]
+    if unit == "char":
+        return ids, spans
+    encoding, width = ("utf-8", 1) if unit == "byte" else ("utf-16-le", 2)
+    sizes = (len(char.encode(encoding)) // width for char in text)
+    before = list(accumulate(sizes, initial=0))
+    return ids, [(before[start], before[end]) for start, end in spans]
 
 
 def origins_of(text: str) -> list[int]:

@@ -1,0 +1,245 @@
+"""Calls made wrongly: the error names the argument and the way out, and is short."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import bytepair
+from bytepair import Tokenizer, errors
+from bytepair._names import did_you_mean
+from bytepair.chat import count_chat
+from bytepair.reference import BPETokenizerSimple
+from cli_support import cli
+
+GPT2 = bytepair.get_encoding("gpt2")
+HELLO = [{"role": "user", "content": "hi"}]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: GPT2.truncate("s", "2"), "max_tokens must be int, not str ('2')"),
+        (lambda: GPT2.truncate_batch(["s"], None), "max_tokens must be int, not NoneType (None)"),
+        (lambda: GPT2.chunk("s", "5"), "max_tokens must be int, not str ('5')"),
+        (lambda: GPT2.chunk("s", 5, overlap=1.5), "overlap must be int, not float (1.5)"),
+        (lambda: GPT2.chunk("s", 5, prefer=5), "prefer must be a str or a list of str, not int"),
+        (lambda: GPT2.fits("s", "5"), "n must be int, not str ('5')"),
+        (lambda: GPT2.fits_batch(["s"], None), "n must be int, not NoneType (None)"),
+        (lambda: GPT2.resized("5"), "vocab_size must be int, not str ('5')"),
+        (lambda: bytepair.train(["abc"], "1000"), "vocab_size must be int, not str ('1000')"),
+        (lambda: bytepair.train(["abc"], 300, min_count="2"), "min_count must be int, not str"),
+        (lambda: bytepair.train(["abc"], 300, max_token_bytes="2"), "max_token_bytes must be int"),
+        (lambda: bytepair.train(["abc"], 300, threads="2"), "threads must be int, not str ('2')"),
+        (
+            lambda: bytepair.train_bpe("x", 300, None),
+            "special_tokens must be a list of str, not NoneType; give [] for none",
+        ),
+        (lambda: GPT2.with_special_tokens(5), "special_tokens must be a list of str, not int"),
+        (lambda: Tokenizer({}, [], 5), "special_tokens must be a list of str, not int"),
+        (lambda: Tokenizer({}, [], pattern=5), "a pattern is str, a sequence of str, or None"),
+        (lambda: Tokenizer({}, [], normalizer=5), "normalizer must be a step, a list of steps"),
+        (lambda: GPT2.decode(5), "ids must be an iterable of int, not int"),
+        (lambda: GPT2.decode_bytes(None), "ids must be an iterable of int, not NoneType"),
+        (lambda: GPT2.decode_with_offsets(5), "ids must be an iterable of int, not int"),
+        (lambda: GPT2.decode_iterable(None), "ids must be an iterable of int, not NoneType"),
+        (lambda: GPT2.decode_batch(5), "batch must be an iterable of lists of ids, not int"),
+        (lambda: GPT2.heal(5), "ids must be an iterable of int, not int"),
+        (lambda: GPT2.encode_batch(None), "texts must be an iterable of str, not NoneType"),
+        (lambda: GPT2.count_batch(5), "texts must be an iterable of str, not int"),
+        (lambda: GPT2.chunk_batch(None, 5), "texts must be an iterable of str, not NoneType"),
+        (lambda: GPT2.encode_iterable(None), "chunks must be an iterable of str, not NoneType"),
+        (lambda: GPT2.encode_batch([b"a"]), "text 0 must be str, not bytes; decode it first"),
+        (lambda: GPT2.encode_batch(b"a"), "texts must be a list of str, not bytes"),
+        (lambda: GPT2.chunk(b"a", 5), "text must be str, not bytes; decode it first"),
+        (
+            lambda: GPT2.encode(bytearray(b"hi")),
+            "text must be str or bytes, not bytearray; bytes(...) makes it that",
+        ),
+        (lambda: GPT2.count(5), "text must be str or bytes, not int"),
+        (lambda: GPT2.token_id(5), "token must be str or bytes, not int"),
+        (lambda: BPETokenizerSimple().train(None, 300), "text must be str, not NoneType"),
+    ],
+)
+def test_what_is_of_the_wrong_type_is_named(call, words):
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value).startswith(words)
+
+
+def test_numbers_out_of_range():
+    for call, words in (
+        (lambda: GPT2.chunk("a b", 0), "max_tokens is 0; give 1 or more"),
+        (lambda: GPT2.truncate("a b", -1), "max_tokens is -1; give 0 or more"),
+        (lambda: GPT2.chunk("a b", 2, overlap=-1), "overlap is -1; give 0 or more"),
+        (lambda: GPT2.chunk("a b", 2, overlap=2), "overlap is 2 and max_tokens is 2; overlap"),
+    ):
+        with pytest.raises(errors.ArgumentError) as caught:
+            call()
+        assert str(caught.value).startswith(words)
+
+
+# ── Names ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        (lambda: bytepair.get_encoding("cl100k_bsae"), "cl100k_base"),
+        (lambda: bytepair.get_encoding("o200k"), "o200k_base"),
+        (lambda: bytepair.encoding_for_model("gpt4o"), "gpt-4o"),
+        (lambda: bytepair.train(["a"], 300, pattern="cl100k_base"), "cl100k"),
+        (lambda: bytepair.patterns.regex("GTP2"), "gpt2"),
+        (lambda: GPT2.save("x", format="natve"), "native"),
+        (lambda: Tokenizer.load("x", format="hugging_face"), "huggingface"),
+        (lambda: count_chat(HELLO, "gpt4o"), "gpt-4o"),
+    ],
+)
+def test_the_name_that_was_meant(call, meant):
+    with pytest.raises(errors.ArgumentError) as caught:
+        call()
+    assert str(caught.value).endswith(f"; did you mean {meant!r}?")
+
+
+def test_no_name_is_guessed_where_none_is_near():
+    assert did_you_mean("zzz", ["gpt2", "cl100k"]) == ""
+    assert did_you_mean("", ["gpt2"]) == ""
+    with pytest.raises(errors.UnknownModelError, match=r"one of gpt2, .*o200k_harmony$"):
+        bytepair.encoding_for_model("claude-3")
+    with pytest.raises(errors.UnknownModelError, match=r"use get_encoding\('r50k_base'\)$"):
+        bytepair.encoding_for_model("r50k_base")
+    with pytest.raises(errors.UnknownModelError) as caught:
+        count_chat(HELLO, "claude")
+    assert "tokenizer=..." in str(caught.value)
+    assert "rules=ChatRules(...)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["count", "-e", "o200k_bas"], "o200k_base"),
+        (["count", "-m", "gpt4o"], "gpt-4o"),
+        (["convert", "a", "b", "--to", "tictoken"], "tiktoken"),
+        (["train", "a", "-n", "300", "-o", "b", "--pattern", "o200k_base"], "o200k"),
+    ],
+)
+def test_the_command_line_says_what_was_meant(words, meant):
+    done = cli(*words)
+    assert done.code == 2
+    assert done.error.splitlines()[0].endswith(f"; did you mean {meant!r}?")
+
+
+def test_the_command_line_on_values():
+    for words, said in (
+        (["train", "a", "-n", "abc", "-o", "b"], "it must be a whole number"),
+        (["train", "a", "-n", "0", "-o", "b"], "must be greater than or equal to 1"),
+        (["convert", "a", "b"], "--to is missing; the formats are native, "),
+        (["train", "a", "-n", "300", "-o", "b.tiktoken"], 'give format="tiktoken"'),
+    ):
+        done = cli(*words)
+        assert done.code == 2
+        line = done.error.splitlines()[0]
+        assert said in line or "0 is not in the range" in line or "'abc' is not a valid" in line
+
+
+# ── Texts and paths ───────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "text", ["hello world " * 1000, "hello world this is text", "word", "how are you?", "a\0b c"]
+)
+def test_a_text_given_as_a_path(text):
+    for call in (bytepair.train, bytepair.train_bpe):
+        with pytest.raises((OSError, errors.ArgumentError)) as caught:
+            call(text, 300)
+        assert "a str is a path: for a text give [text], or use train_bpe_from_text" in str(
+            caught.value
+        )
+        assert len(str(caught.value)) < 250
+
+
+@pytest.mark.parametrize("path", ["nothing.txt", "no/such", "data/no such.jsonl", "x.parquet"])
+def test_a_missing_file_is_no_text(path):
+    with pytest.raises(FileNotFoundError) as caught:
+        bytepair.train(path, 300)
+    assert str(caught.value) == f"[Errno 2] No such file or directory: {path!r}"
+
+
+def test_an_empty_corpus_is_said():
+    with pytest.warns(errors.TrainingWarning, match=r"merge \(the corpus has no text\): the"):
+        bytepair.train([], 300)
+    with pytest.warns(errors.TrainingWarning, match="^no pair is left to merge: the"):
+        bytepair.train(["a"], 300)
+
+
+def test_a_directory_is_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").mkdir()
+    for path in (".", "there"):
+        with pytest.raises(IsADirectoryError) as caught:
+            GPT2.save(path)
+        assert str(caught.value) == (
+            f"[Errno 21] Is a directory; give the name of a file: {path!r}"
+        )
+    assert os.listdir(tmp_path) == ["there"]
+
+
+def test_an_ending_that_names_another_format(tmp_path):
+    for name, format in (("q.tiktoken", None), ("q.GGUF", None), ("q.model", None)):
+        with pytest.raises(errors.ArgumentError, match="no format is given"):
+            GPT2.save(tmp_path / name, format=format)
+    for name, format in (("x.txt", "huggingface"), ("x.bpe", "gpt2")):
+        with pytest.raises(errors.ArgumentError, match="would make a directory of that name"):
+            GPT2.save(tmp_path / name, format=format)
+    assert list(tmp_path.iterdir()) == []
+    GPT2.save(tmp_path / "q.tiktoken", format="tiktoken")
+    GPT2.save(tmp_path / "q.tiktoken", format="native")
+    assert Tokenizer.load(tmp_path / "q.tiktoken") == GPT2
+
+
+def test_a_pointer_of_git_lfs(tmp_path):
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 11421896\n"
+    (tmp_path / "tokenizer.json").write_text(pointer)
+    for path in (tmp_path, tmp_path / "tokenizer.json"):
+        with pytest.raises(errors.FormatError, match=r"tokenizer\.json: is a pointer of Git LFS"):
+            Tokenizer.load(path)
+
+
+@pytest.mark.parametrize("name", ["vocab.bpe", "merges.txt", "vocab.json", "config.json"])
+def test_a_part_of_a_tokenizer(tmp_path, name):
+    GPT2.save(tmp_path / "whole", format="gpt2")
+    (tmp_path / name).write_bytes((tmp_path / "whole" / "vocab.bpe").read_bytes())
+    with pytest.raises(errors.FormatError, match="load the directory that they are in"):
+        Tokenizer.load(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["/no/such", "./nothing", "../nothing", "nothing/tokenizer.json"])
+def test_a_path_with_nothing_is_not_asked_for_on_the_hub(name):
+    with pytest.raises(FileNotFoundError) as caught:
+        Tokenizer.from_pretrained(name)
+    assert caught.value.filename == name
+
+
+def test_from_pretrained_takes_a_file(tmp_path):
+    GPT2.save(tmp_path / "tokenizer.json", format="huggingface")
+    found = Tokenizer.from_pretrained(tmp_path / "tokenizer.json")
+    assert found.encode("hello world") == [31373, 995]
+
+
+# ── Readers that have had enough ──────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the shell of POSIX is wanted")
+@pytest.mark.parametrize("module", ["bytepair.reference", "bytepair bench --help"])
+def test_a_reader_that_has_had_enough(module):
+    # Nobody reads: the other end of the pipe is closed before anything is written.
+    ours, theirs = os.pipe()
+    os.close(ours)
+    done = subprocess.run(
+        [sys.executable, "-m", *module.split()], stdout=theirs, stderr=subprocess.PIPE, timeout=120
+    )
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (0, b"")
