@@ -234,12 +234,11 @@ impl Tokenizer {
         Ok(count.get())
     }
 
-    /// Lends working memory to work on `bytes` bytes of text (0 if that is not known).
+    /// Lends working memory to work on `bytes` bytes of text (0 if that is not known, and then it takes
+    /// no more than it has).
     pub(crate) fn with_scratch<R>(&self, bytes: usize, work: impl FnOnce(&mut Scratch) -> R) -> R {
         let mut scratch = self.pool.take().unwrap_or_else(|| Box::new(Scratch::new()));
-        if bytes >= LONG_TEXT {
-            scratch.memory.expect_long();
-        }
+        scratch.memory.expect(bytes);
         if bytes >= CUTS_TEXT && self.cuts.get().is_none() {
             // Not `get_or_init`: others do not wait, and if two make them, they are the same.
             drop(self.cuts.set(Cuts::new(&self.model)));

@@ -145,4 +145,4 @@ def _meant(name: str) -> str:
 
 
 def _shortened(name: str) -> str:
-    return name if len(name) <= 80 else f"{name[:60]}… ({len(name)} characters)"
+    return name if len(name) <= 300 else f"{name[:60]}… ({len(name)} characters)"

@@ -11,7 +11,7 @@
 //! 4. ids out of words, and between them those that no two words hold.
 //!
 //! Bounded: about 1.5 MiB, and more, the more different pieces there are, as long as all threads
-//! together stay within 60 MiB and the system has memory to give.
+//! together stay within 60 MiB and the system has memory to give; none for a stream.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -31,7 +31,7 @@ const ROOM: usize = 4 * TURN + SLACK;
 const SLACK: usize = 2 * FIELDS * TURN + 16;
 
 /// From this many bytes on a text is worth a larger cache.
-pub const LONG_TEXT: usize = 1 << 20;
+const LONG_TEXT: usize = 1 << 20;
 
 /// The bytes that the larger caches of all threads of the process may take.
 const BUDGET: usize = 60 << 20;
@@ -148,6 +148,8 @@ pub struct Memory {
     share: Share,
     /// Pieces that were put into the cache.
     new: usize,
+    /// Whether it may take more memory.
+    grows: bool,
 }
 
 impl Memory {
@@ -168,12 +170,15 @@ impl Memory {
             size: 0,
             share: Share(0),
             new: 0,
+            grows: false,
         }
     }
 
-    /// Makes room for the pieces of a long text, if the budget allows. What is remembered stays.
-    pub fn expect_long(&mut self) {
-        if self.size == 0 {
+    /// Is told how long the text to come is, 0 if that is not known: for that it does not grow. For a
+    /// long one it makes room at once. What is remembered stays.
+    pub fn expect(&mut self, bytes: usize) {
+        self.grows = bytes > 0;
+        if self.size == 0 && bytes >= LONG_TEXT {
             self.grow();
         }
     }
@@ -213,7 +218,7 @@ impl Memory {
             self.look(level, pieces);
             self.settle(model, pieces)?;
             self.give(level, model, pieces, sink)?;
-            if self.new >> SIZES[self.size].lines > 0 {
+            if self.grows && self.new >> SIZES[self.size].lines > 0 {
                 self.grow();
             }
             start = ends.last().copied().unwrap_or(start);
@@ -361,7 +366,7 @@ mod tests {
                 assert_eq!(ids, expected, "{piece}");
             }
             if round == 1 {
-                memory.expect_long();
+                memory.expect(LONG_TEXT);
             }
         }
     }
