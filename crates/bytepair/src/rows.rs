@@ -7,6 +7,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::huge;
 use crate::sink::Room;
 
 /// The ids of some neighbouring texts, or a part of a long one.
@@ -87,7 +88,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Gather {
     /// For the slabs of `jobs` jobs, which are `bytes` bytes together.
     pub(crate) fn new(jobs: usize, bytes: usize) -> Self {
-        let whole = Whole { rows: Rows::default(), next: 0, room: Room::new(bytes) };
+        // By the thread that calls, for an allocator keeps memory for each thread apart.
+        let ids = if jobs > 1 { huge::with_capacity(bytes / 3) } else { Vec::new() };
+        let rows = Rows { ids, ends: Vec::new() };
+        let whole = Whole { rows, next: 0, room: Room::new(bytes) };
         let slabs = Mutex::new((0..jobs).map(|_| None).collect());
         Self { slabs, free: Mutex::new(Vec::new()), whole: Mutex::new(whole) }
     }

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
 use crate::merge::cuts::Cuts;
-use crate::merge::memory::{LONG_TEXT, Memory};
+use crate::merge::memory::Memory;
 use crate::merge::{MergeRule, Model};
 use crate::normalize::{Normalizer, Place};
 use crate::pool::Pool;
