@@ -6,10 +6,11 @@
 use bytepair::rows::Rows;
 use bytepair::special::Policy;
 use bytepair::train::{NoWatch, Watch};
+use bytepair::watched::Pulse;
 use bytepair::{batch, each, huge};
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::PyList;
 
 use crate::arrays;
 use crate::convert::{Surrogates, WORTH_DETACHING, limit, thread_count};
@@ -360,7 +361,8 @@ impl Tokenizer {
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
         let (limit, policy) = (self::limit(py, limit)?, special.get(&self.core));
-        let count = |text: &str| self.core.count(text, policy, limit);
+        let count =
+            |text: &str, pulse: &Pulse<'_>| self.core.count_until(text, policy, limit, pulse);
         on_texts(texts, surrogates, threads, |texts, threads, watch| match limit {
             None => batch::count_batch_watched(&self.core, texts, policy, threads, watch),
             Some(_) => each::map(texts, threads, watch, count),
@@ -381,13 +383,14 @@ impl Tokenizer {
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
-    ) -> PyResult<Vec<Bound<'py, PyString>>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
         let (ids, threads) = self.ids_of(text, special.get(&self.core), surrogates, None)?;
         let ids = ids.into_vec(py, threads);
         let token = |id| self.core.token_bytes(id).unwrap_or_default();
-        ids.into_iter().map(|id| crate::decode::text(py, token(id), "replace")).collect()
+        let text = |id| crate::decode::text(py, token(id), "replace");
+        ints::made(py, ids.into_iter().map(text))
     }
 }

@@ -1,9 +1,7 @@
 //! The two streams that a caller feeds: text to ids and ids to text.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytepair::Error;
 use bytepair::stream::StreamEncoder as CoreEncoder;
 use bytepair::stream_decode::{Invalid, StreamDecoder as CoreDecoder};
 use pyo3::prelude::*;
@@ -77,7 +75,7 @@ impl StreamDecoder {
     /// ['hello', '', '', '👨']
     fn feed<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
         let py = ids.py();
-        if !ids.is_instance_of::<PyInt>() && ids.try_iter().is_ok() {
+        if !is_one(ids) {
             let ids = idsin::ids(ids)?;
             return Ok(PyString::new(py, locked(&self.0, py).feed(&ids).or_raise(py)?));
         }
@@ -103,8 +101,16 @@ impl StreamDecoder {
 #[derive(Debug)]
 pub(crate) struct ByteStreamDecoder {
     core: Arc<bytepair::tokenizer::Tokenizer>,
-    /// How many ids were taken, for error messages.
-    taken: AtomicUsize,
+    taken: Mutex<Taken>,
+}
+
+/// What a stream of bytes knows of the ids before.
+#[derive(Debug)]
+struct Taken {
+    /// How many they were, for error messages.
+    ids: usize,
+    /// Whether they gave nothing yet, so that a space may be left out.
+    start: bool,
 }
 
 #[pymethods]
@@ -116,10 +122,13 @@ impl ByteStreamDecoder {
         prompt_ids: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let core = Arc::clone(&tokenizer.get().core);
+        let mut start = core.drops_space();
         if let Some(ids) = prompt_ids {
-            core.decode(&idsin::ids(ids)?, &mut Vec::new()).or_raise(tokenizer.py())?;
+            let mut bytes = Vec::new();
+            core.decode_part(&idsin::ids(ids)?, &mut bytes).or_raise(tokenizer.py())?;
+            start &= bytes.is_empty();
         }
-        Ok(Self { core, taken: AtomicUsize::new(0) })
+        Ok(Self { core, taken: Mutex::new(Taken { ids: 0, start }) })
     }
 
     /// Takes an id, or an iterable of them, and gives their bytes. Raises `UnknownTokenError`.
@@ -132,15 +141,13 @@ impl ByteStreamDecoder {
         let py = ids.py();
         let ids = one_or_more(ids)?;
         let mut bytes = Vec::new();
-        let result = self.core.decode(&ids, &mut bytes).map_err(|mut error| {
-            if let Error::UnknownToken { index, .. } = &mut error {
-                *index += self.taken.load(Ordering::Relaxed);
-            }
-            error
-        });
-        result.or_raise(py)?;
-        self.taken.fetch_add(ids.len(), Ordering::Relaxed);
-        Ok(PyBytes::new(py, &bytes))
+        let mut taken = locked(&self.taken, py);
+        let decoded = self.core.decode_part(&ids, &mut bytes);
+        decoded.map_err(|error| error.behind(taken.ids)).or_raise(py)?;
+        let dropped = usize::from(taken.start && bytes.first() == Some(&b' '));
+        taken.start &= bytes.is_empty();
+        taken.ids += ids.len();
+        Ok(PyBytes::new(py, &bytes[dropped..]))
     }
 
     /// Ends the stream; there is nothing left to give. The stream is then new again.
@@ -149,17 +156,19 @@ impl ByteStreamDecoder {
     /// >>> get_encoding("gpt2").stream_decoder(bytes_mode=True).finish()
     /// b''
     fn finish<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        self.taken.store(0, Ordering::Relaxed);
+        *locked(&self.taken, py) = Taken { ids: 0, start: self.core.drops_space() };
         PyBytes::new(py, b"")
     }
 }
 
 /// An id, or an iterable of them.
 fn one_or_more(ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-    if !ids.is_instance_of::<PyInt>() && ids.try_iter().is_ok() {
-        return idsin::ids(ids);
-    }
-    Ok(vec![idsin::id(ids, 0)?])
+    if is_one(ids) { Ok(vec![idsin::id(ids, 0)?]) } else { idsin::ids(ids) }
+}
+
+/// Whether this is an id and not an iterable of them, without taking anything of it.
+fn is_one(ids: &Bound<'_, PyAny>) -> bool {
+    ids.is_instance_of::<PyInt>() || ids.try_iter().is_err()
 }
 
 /// Turns text that comes in chunks into ids that are final; `Tokenizer.stream_encoder` makes one.

@@ -365,6 +365,9 @@ impl Tokenizer {
     ) -> Result<usize> {
         let mut from = 0;
         loop {
+            if sink.is_left() {
+                return Err(Error::Interrupted);
+            }
             scratch.ends.clear();
             let next = self.pretokenizer.settled_chunk(span, from, &mut scratch.ends);
             if next > from {
