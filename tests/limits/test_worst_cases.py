@@ -15,12 +15,12 @@ import pytest
 
 import bytepair
 from bytepair import Tokenizer, get_encoding, train
+from patience_support import TRIES, assert_linear, seconds
 
 pytestmark = pytest.mark.serial
 
 ENCODINGS = ["gpt2", "cl100k_base", "o200k_base"]
 STACK = 256 << 10
-TRIES = 6
 
 # Shape of the text -> a function from its size. Each has been the death of some tokenizer.
 SHAPES: dict[str, Callable[[int], str]] = {
@@ -57,30 +57,6 @@ def on_a_small_stack(work: Callable[[], object]) -> object:
     thread.join()
     assert result, "the thread failed"
     return result[0]
-
-
-def seconds(work: Callable[[], object], tries: int = 3) -> float:
-    """The least processor time of some tries: what the machine does when nothing disturbs it."""
-    times = []
-    for _ in range(tries):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
-
-
-def assert_linear(work: Callable[[int], object], size: int, most: float) -> None:
-    """Four times the size must take about four times as long; `most` seconds must do for `size`.
-
-    They do for a machine that is several times as slow; what is not linear takes minutes.
-    """
-    small, large = size // 4, size
-    for _ in range(TRIES):
-        few, many = (seconds(partial(work, n)) for n in (small, large))
-        # A heap that outgrows the caches of the machine makes it up to eight; the square is 16.
-        if many < min(most, 10 * few + 0.02):
-            return
-    raise AssertionError(f"{few:.3f} s for {small}, {many:.3f} s for {large}")
 
 
 def ratio(slow: Callable[[], object], fast: Callable[[], object], enough: float) -> float:

@@ -81,7 +81,7 @@ impl<'py, T> IntoPyObject<'py> for Item<'py, T> {
 /// Objects that are made one by one, as a list.
 pub(crate) fn made<'py, T: 'py>(
     py: Python<'py>,
-    objects: impl ExactSizeIterator<Item = PyResult<Bound<'py, T>>>,
+    objects: impl Iterator<Item = PyResult<Bound<'py, T>>>,
 ) -> PyResult<Bound<'py, PyList>> {
     PyList::new(py, listening(py, objects))
 }
@@ -89,8 +89,8 @@ pub(crate) fn made<'py, T: 'py>(
 /// The same items, with a look at Ctrl-C now and then.
 fn listening<'py, T: 'py>(
     py: Python<'py>,
-    items: impl ExactSizeIterator<Item = PyResult<Bound<'py, T>>>,
-) -> impl ExactSizeIterator<Item = Item<'py, T>> {
+    items: impl Iterator<Item = PyResult<Bound<'py, T>>>,
+) -> impl Iterator<Item = Item<'py, T>> {
     items.enumerate().map(move |(index, item)| {
         if (index + 1).is_multiple_of(LISTEN) {
             return Item(py.check_signals().and(item));
@@ -126,8 +126,8 @@ pub(crate) fn list_of_slices<'py>(
     if let [slice] = slices {
         return list(py, slice);
     }
-    let items = slices.iter().flat_map(|slice| slice.iter().map(|&id| int(py, id)));
-    PyList::new(py, Joined { items, slices })
+    let items = slices.iter().flat_map(|slice| slice.iter().map(|&id| Ok(int(py, id))));
+    made(py, Joined { items, slices })
 }
 
 /// A list for each row.

@@ -6,11 +6,12 @@ use bytepair::stream::StreamEncoder as CoreEncoder;
 use bytepair::stream_decode::{Invalid, StreamDecoder as CoreDecoder};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PyInt, PyString};
+use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
 use crate::convert::{self, Surrogates, WORTH_DETACHING, utf8};
 use crate::error::{OrRaise, raise};
 use crate::idsin;
+use crate::ints;
 use crate::stream::join_half;
 use crate::tokenizer::Tokenizer;
 use crate::train::watched;
@@ -209,18 +210,19 @@ impl StreamEncoder {
     /// >>> stream = get_encoding("gpt2").stream_encoder()
     /// >>> stream.feed("hello wor"), stream.feed("ld, "), stream.finish()
     /// ([31373], [995, 11], [220])
-    fn feed(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    fn feed<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
         let text = text.cast::<PyString>().map_err(|_| convert::not_str("text", text))?;
         let mut stream = locked(&self.0, py);
         let surrogates = stream.surrogates;
         let text = join_half(&mut stream.half, surrogates, text.clone())?;
         let text = utf8(&text, surrogates)?;
-        if stream.core.held() + text.len() < WORTH_DETACHING {
-            return stream.core.feed(&text).map(<[u32]>::to_vec).or_raise(py);
-        }
         let core = &mut stream.core;
-        watched(py, |watch| core.feed_watched(&text, watch).map(<[u32]>::to_vec))
+        if core.held() + text.len() < WORTH_DETACHING {
+            return ints::list(py, core.feed(&text).or_raise(py)?);
+        }
+        watched(py, |watch| core.feed_watched(&text, watch).map(drop))?;
+        ints::list(py, core.ids())
     }
 
     /// Ends the text and gives the rest of its ids. The stream is then new again.
@@ -229,7 +231,7 @@ impl StreamEncoder {
     /// >>> stream = get_encoding("gpt2").stream_encoder()
     /// >>> stream.feed("hello"), stream.finish()
     /// ([], [31373])
-    fn finish(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let mut stream = locked(&self.0, py);
         let mut ids = Vec::new();
         if let Some(half) = stream.half.take() {
@@ -238,10 +240,10 @@ impl StreamEncoder {
         }
         let core = &mut stream.core;
         if core.held() < WORTH_DETACHING {
-            ids.extend_from_slice(core.finish().or_raise(py)?);
+            core.finish().or_raise(py)?;
         } else {
-            ids.extend(watched(py, |watch| core.finish_watched(watch).map(<[u32]>::to_vec))?);
+            watched(py, |watch| core.finish_watched(watch).map(drop))?;
         }
-        Ok(ids)
+        ints::list_of_slices(py, &[&ids, core.ids()])
     }
 }

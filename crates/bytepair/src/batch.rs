@@ -104,6 +104,7 @@ pub fn encode_batch_watched(
             policy.check(part.text)?;
             let mut sink = Beating { sink: &mut slab.ids, beat: &beat };
             tokenizer.encode_to(part.text, policy, scratch, &mut sink)?;
+            beat.check()?;
             if part.last {
                 slab.end_row();
             }
@@ -146,6 +147,7 @@ pub fn count_batch_watched(
             let mut count = Count::up_to(None);
             let mut sink = Beating { sink: &mut count, beat: &beat };
             tokenizer.encode_to(part.text, policy, scratch, &mut sink)?;
+            beat.check()?;
             counts.push((count.get(), part.last));
         }
         Ok(counts)

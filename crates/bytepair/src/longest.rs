@@ -38,6 +38,9 @@ const TRY_FIRST: usize = 16;
 /// Looking whether a text is one piece costs so much less than counting it.
 const SCAN_SHARE: usize = 8;
 
+/// Shorter texts are counted in less time than the longest token is found.
+const ENDLESS: usize = 1 << 14;
+
 /// Places gone through between two looks at the pulse.
 const LISTEN: usize = 1 << 12;
 
@@ -259,7 +262,7 @@ impl<'a> Stretch<'a> {
     /// (or last) `most`, less what does not fit, and more while that fits within a token's length.
     fn near_the_tokens(&self) -> Result<usize> {
         let mut best = self.longest_below(self.reach()? + 1)?;
-        let longest = longest_token(self.tokenizer);
+        let longest = self.tokenizer.longest_token();
         let (mut distance, mut work) = (best, WORK);
         while distance + 1 < self.text.len() && distance - best <= longest {
             distance += 1;
@@ -308,11 +311,26 @@ fn spend(work: &mut usize, bytes: usize) -> bool {
     enough
 }
 
-/// The bytes of the longest token.
-fn longest_token(tokenizer: &Tokenizer) -> usize {
-    let vocab = tokenizer.model().vocab().iter().map(|(_, bytes)| bytes.len()).max();
-    let special = tokenizer.special().iter().map(|(token, _)| token.len()).max();
-    vocab.max(special).unwrap_or(0)
+impl Tokenizer {
+    /// The bytes of the longest token.
+    fn longest_token(&self) -> usize {
+        *self.longest.get_or_init(|| {
+            let vocab = self.model().vocab().iter().map(|(_, bytes)| bytes.len()).max();
+            let names = self.special().iter().chain(self.special().added());
+            vocab.max(names.map(|(token, _)| token.len()).max()).unwrap_or(0)
+        })
+    }
+
+    /// Whether so many bytes of text have more than `limit` ids, whatever they are: none of its tokens
+    /// covers more than the longest. So a limit is passed at once even in one endless word.
+    pub(crate) fn is_beyond(&self, bytes: usize, limit: Option<usize>) -> bool {
+        let covers = |limit: usize| limit.saturating_mul(self.longest_token());
+        // Where ids stand for more text than their tokens have, nothing is known.
+        limit.is_some_and(|limit| bytes > ENDLESS && bytes > covers(limit))
+            && self.normalizer().is_none()
+            && self.model().symbols().is_none()
+            && self.special().flags().len() == 0
+    }
 }
 
 /// What can cover a text, tokens and special tokens as they are written: the longest of them for its

@@ -109,7 +109,7 @@ impl Watch for Beat<'_> {
     }
 }
 
-/// A sink whose long pieces are given up when a beat says so.
+/// A sink that is full when a beat says so. What it took is then of no use: see [`Beat::check`].
 pub(crate) struct Beating<'s, 'w, S> {
     pub(crate) sink: &'s mut S,
     pub(crate) beat: &'s Beat<'w>,
@@ -122,7 +122,7 @@ impl<S: Sink> Sink for Beating<'_, '_, S> {
     }
 
     fn is_full(&self) -> bool {
-        self.sink.is_full()
+        self.sink.is_full() || self.beat.check().is_err()
     }
 
     fn is_left(&self) -> bool {
@@ -134,7 +134,7 @@ impl<S: Sink> Sink for Beating<'_, '_, S> {
 /// else, for what is left out would be lost.
 pub(crate) struct Left<'s, 'w, S> {
     pub(crate) sink: &'s mut S,
-    pub(crate) pulse: Pulse<'w>,
+    pub(crate) pulse: &'s Pulse<'w>,
 }
 
 impl<S: Sink> Sink for Left<'_, '_, S> {
@@ -256,6 +256,10 @@ impl Tokenizer {
         pulse: &Pulse<'_>,
     ) -> Result<usize> {
         let mut count = Count::up_to(limit);
+        if self.is_beyond(text.len(), limit) {
+            policy.check(text)?;
+            return Ok(count.passed());
+        }
         self.to_sink(text, policy, &mut count, pulse)?;
         Ok(count.get())
     }
