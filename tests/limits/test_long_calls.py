@@ -11,6 +11,7 @@ import random
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 
 import pytest
@@ -64,7 +65,7 @@ def feed_all(tokenizer: Tokenizer, text: str) -> None:
 
 
 def wait(call: Callable[[], object], delay: float) -> float:
-    """The seconds from a signal that comes `delay` seconds after the start to the end of the call."""
+    """The seconds from a signal, `delay` seconds after the start, to the end of the call."""
 
     def raise_it(number: int, frame: FrameType | None) -> None:
         raise Called
@@ -98,7 +99,7 @@ def assert_hears(call: Callable[[str], object], text: str) -> None:
         if seconds < LONG:
             return
         # To wait for the end would be 0.9 of the call. To free what was made takes its time too.
-        late = wait(lambda: call(text), seconds / 10)
+        late = wait(partial(call, text), seconds / 10)
         if late < max(seconds / 2, 0.2):
             return
         seen.append((round(late, 3), round(seconds, 3)))
@@ -155,6 +156,7 @@ def test_a_limit_is_passed_by_length_alone():
         return time.process_time() - start
 
     longest = max(map(len, GPT2.vocab.values()))
-    assert min(seconds(1_000) for _ in range(3)) < min(
-        seconds(len(text) // longest + 1) for _ in range(3)
-    ) / 4
+    assert (
+        min(seconds(1_000) for _ in range(3))
+        < min(seconds(len(text) // longest + 1) for _ in range(3)) / 4
+    )
