@@ -106,7 +106,9 @@ pub fn middle(
         joined.clear();
         joined.push_str(&text[..head]);
         joined.push_str(&text[tail..]);
-        if !policy.crosses(&joined, head) && cutter.count(&joined, most)? <= most {
+        // With nothing behind it the start fits.
+        let fits = tail == text.len() || cutter.count(&joined, most)? <= most;
+        if fits && !policy.covers(&joined, head) {
             return Ok((head, tail));
         }
         tail = text.ceil_char_boundary(tail + 1);
