@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bytepair import _core
-from bytepair.cutting import Allowed, Chunk, Prefer, Side, breaks, not_negative
+from bytepair.cutting import Allowed, Chunk, Prefer, Side, breaks, not_negative, whole
 
 __all__ = ["Batches"]
 
@@ -39,6 +39,7 @@ class Batches(_core.Tokenizer):
         >>> get_encoding("gpt2").fits_batch(["hello", "hello world"], 1)
         [True, False]
         """
+        n = whole("n", n)
         counts = self.count_batch(
             texts,
             limit=max(n, 0),
@@ -69,6 +70,7 @@ class Batches(_core.Tokenizer):
         ['one two', 'four']
         """
         not_negative(max_tokens=max_tokens)
+        max_tokens = whole("max_tokens", max_tokens)
         given = list(texts) if not isinstance(texts, str) else texts
         spans = _core.cut_out_many(
             self,
@@ -102,6 +104,7 @@ class Batches(_core.Tokenizer):
         [2, 0]
         """
         not_negative(max_tokens=max_tokens, overlap=overlap)
+        max_tokens, overlap = whole("max_tokens", max_tokens), whole("overlap", overlap)
         given = list(texts) if not isinstance(texts, str) else texts
         found = _core.chunks_many(
             self,

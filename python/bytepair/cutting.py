@@ -8,12 +8,16 @@ encoded, and every result is checked by encoding it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import index
 from typing import Literal, NamedTuple
 
 from bytepair import _core
 from bytepair.errors import ArgumentError
 
 __all__ = ["Chunk", "Cutting"]
+
+LIMITLESS = (1 << 63) - 1
+"""As good as no limit."""
 
 Allowed = Iterable[str] | Literal["all"]
 Prefer = Literal["paragraph", "line", "sentence"]
@@ -107,6 +111,7 @@ class Cutting(_core.Tokenizer):
         >>> gpt2.fits("hello world", 2), gpt2.fits("hello world", 1)
         (True, False)
         """
+        n = whole("n", n)
         count = self.count(
             text,
             limit=max(n, 0),
@@ -216,6 +221,7 @@ class Cutting(_core.Tokenizer):
         ['A b.', ' C d e']
         """
         not_negative(max_tokens=max_tokens, overlap=overlap)
+        max_tokens, overlap = whole("max_tokens", max_tokens), whole("overlap", overlap)
         found = _core.chunks(
             self,
             text,
@@ -231,8 +237,9 @@ class Cutting(_core.Tokenizer):
         self, text: str, max_tokens: int, side: Side, allowed: Allowed, disallowed: Allowed
     ) -> tuple[int, int]:
         not_negative(max_tokens=max_tokens)
+        most = whole("max_tokens", max_tokens)
         return _core.cut_out(
-            self, text, max_tokens, side, allowed_special=allowed, disallowed_special=disallowed
+            self, text, most, side, allowed_special=allowed, disallowed_special=disallowed
         )
 
 
@@ -242,8 +249,17 @@ def breaks(prefer: Prefer | Sequence[Prefer]) -> list[str]:
 
 
 def not_negative(**numbers: int) -> None:
-    """Refuse a number that is below zero, by its name."""
+    """Refuse, by its name, what is no number from 0 on."""
     for name, number in numbers.items():
-        if number < 0:
+        if whole(name, number) < 0:
             message = f"{name} is {number}; give 0 or more"
             raise ArgumentError(message)
+
+
+def whole(name: str, number: int) -> int:
+    """A number of tokens as an int: those that no text has are all the same."""
+    try:
+        return min(index(number), LIMITLESS)
+    except TypeError:
+        message = f"{name} must be int, not {type(number).__name__}"
+        raise TypeError(message) from None

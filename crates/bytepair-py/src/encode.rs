@@ -307,7 +307,7 @@ impl Tokenizer {
     fn count(
         &self,
         text: &Bound<'_, PyAny>,
-        limit: Option<i64>,
+        limit: Option<&Bound<'_, PyAny>>,
         threads: Option<i64>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
@@ -316,7 +316,7 @@ impl Tokenizer {
         let py = text.py();
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
-        let limit = self::limit(py, limit)?;
+        let limit = self::limit(limit)?;
         let policy = special.get(&self.core);
         let text = Text::new(text, surrogates)?;
         let threads = threads_for(py, threads, text.len())?;
@@ -351,7 +351,7 @@ impl Tokenizer {
     fn count_batch(
         &self,
         texts: &Bound<'_, PyAny>,
-        limit: Option<i64>,
+        limit: Option<&Bound<'_, PyAny>>,
         threads: Option<i64>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
@@ -360,7 +360,7 @@ impl Tokenizer {
         let py = texts.py();
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
-        let (limit, policy) = (self::limit(py, limit)?, special.get(&self.core));
+        let (limit, policy) = (self::limit(limit)?, special.get(&self.core));
         let count =
             |text: &str, pulse: &Pulse<'_>| self.core.count_until(text, policy, limit, pulse);
         on_texts(texts, surrogates, threads, |texts, threads, watch| match limit {
