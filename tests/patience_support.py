@@ -17,6 +17,9 @@ from functools import partial
 LONG = 0.3
 """Seconds that a call must take before its pauses say anything."""
 
+TRIES = 6
+"""How often a measurement is made before it counts against the code and not the machine."""
+
 
 def assert_lets_others_run(
     call: Callable[[str], object],
@@ -97,3 +100,27 @@ def soon(start_up: float) -> float:
     A second is promised, and ending takes as long as starting or less; a busy machine gets more.
     """
     return 1 + 10 * start_up
+
+
+def seconds(work: Callable[[], object], tries: int = 3) -> float:
+    """The least processor time of some tries: what the machine does when nothing disturbs it."""
+    times = []
+    for _ in range(tries):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def assert_linear(work: Callable[[int], object], size: int, most: float) -> None:
+    """Four times the size must take about four times as long; `most` seconds must do for `size`.
+
+    They do for a machine that is several times as slow; what is not linear takes minutes.
+    """
+    small, large = size // 4, size
+    for _ in range(TRIES):
+        few, many = (seconds(partial(work, n)) for n in (small, large))
+        # A heap that outgrows the caches of the machine makes it up to eight; the square is 16.
+        if many < min(most, 10 * few + 0.02):
+            return
+    raise AssertionError(f"{few:.3f} s for {small}, {many:.3f} s for {large}")

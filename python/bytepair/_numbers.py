@@ -11,7 +11,10 @@ from typing import SupportsIndex, cast
 
 from bytepair.errors import ArgumentError
 
-__all__ = ["whole"]
+__all__ = ["limit", "whole"]
+
+LIMITLESS = (1 << 63) - 1
+"""As good as no limit."""
 
 
 def whole(least: int | None = 0, **number: object) -> int:
@@ -34,3 +37,12 @@ def whole(least: int | None = 0, **number: object) -> int:
         message = f"{name} is {found}; give {least} or more"
         raise ArgumentError(message)
     return found
+
+
+def limit(least: int | None = 0, **number: object) -> int:
+    """`whole` for a number of tokens: those that no text has are all the same.
+
+    >>> limit(max_tokens=2**64) == limit(max_tokens=2**80)
+    True
+    """
+    return min(whole(least, **number), LIMITLESS)

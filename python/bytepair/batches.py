@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bytepair import _core
-from bytepair._numbers import whole
+from bytepair._numbers import limit
 from bytepair.cutting import (
     Allowed,
     Chunk,
@@ -51,7 +51,7 @@ class Batches(Cutting):
         >>> get_encoding("gpt2").fits_batch(["hello", "hello world"], 1)
         [True, False]
         """
-        n = whole(None, n=n)
+        n = limit(None, n=n)
         counts = self.count_batch(
             texts,
             limit=max(n, 0),
@@ -81,7 +81,7 @@ class Batches(Cutting):
         >>> get_encoding("gpt2").truncate_batch(["one two three", "four"], 2)
         ['one two', 'four']
         """
-        check_truncate(max_tokens, side)
+        max_tokens = check_truncate(max_tokens, side)
         given = _held(texts)
         options = {
             "allowed_special": lasting(allowed_special),
@@ -115,7 +115,7 @@ class Batches(Cutting):
         >>> [len(chunks) for chunks in get_encoding("gpt2").chunk_batch(["one two three", ""], 2)]
         [2, 0]
         """
-        check_chunks(max_tokens, overlap)
+        max_tokens, overlap = check_chunks(max_tokens, overlap)
         kinds = breaks(prefer)
         given = _held(texts)
         options = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 from bytepair import _core
 from bytepair._breaks import KINDS
 from bytepair._by_count import Search
-from bytepair._numbers import whole
+from bytepair._numbers import limit
 from bytepair.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Cutting(_core.Tokenizer):
         >>> gpt2.fits("hello world", 2), gpt2.fits("hello world", 1)
         (True, False)
         """
-        n = whole(None, n=n)
+        n = limit(None, n=n)
         count = self.count(
             text,
             limit=max(n, 0),
@@ -231,7 +231,7 @@ class Cutting(_core.Tokenizer):
         >>> [chunk.text for chunk in get_encoding("gpt2").chunk("A b. C d e", 5, prefer="sentence")]
         ['A b.', ' C d e']
         """
-        check_chunks(max_tokens, overlap)
+        max_tokens, overlap = check_chunks(max_tokens, overlap)
         kinds = breaks(prefer)
         options = {
             "allowed_special": lasting(allowed_special),
@@ -253,7 +253,7 @@ class Cutting(_core.Tokenizer):
     def _cut_out(
         self, text: str, max_tokens: int, side: Side, allowed: Allowed, disallowed: Allowed
     ) -> tuple[int, int]:
-        check_truncate(max_tokens, side)
+        max_tokens = check_truncate(max_tokens, side)
         options = {"allowed_special": lasting(allowed), "disallowed_special": lasting(disallowed)}
         try:
             return _core.cut_out(self, text, max_tokens, side, **options)
@@ -285,20 +285,22 @@ def lasting(choice: Allowed) -> Allowed:
     return list(choice) if isinstance(choice, Iterator) else choice
 
 
-def check_truncate(max_tokens: object, side: object) -> None:
-    """Refuse what `truncate` cannot take, by its name."""
-    whole(max_tokens=max_tokens)
+def check_truncate(max_tokens: object, side: object) -> int:
+    """The limit. Refuses what `truncate` cannot take, by its name."""
+    most = limit(max_tokens=max_tokens)
     if side not in ("right", "left", "middle"):
         message = f'side is {side!r}; it is "right", "left" or "middle"'
         raise ArgumentError(message)
+    return most
 
 
-def check_chunks(max_tokens: object, overlap: object) -> None:
-    """Refuse what `chunk` cannot take, by its name."""
-    limit = whole(1, max_tokens=max_tokens)
-    if whole(overlap=overlap) >= limit:
+def check_chunks(max_tokens: object, overlap: object) -> tuple[int, int]:
+    """The limit and the overlap. Refuses what `chunk` cannot take, by its name."""
+    most, shared = limit(1, max_tokens=max_tokens), limit(overlap=overlap)
+    if shared >= most:
         message = (
             f"overlap is {overlap} and max_tokens is {max_tokens}; overlap must be less, so that "
             "each chunk has something new"
         )
         raise ArgumentError(message)
+    return most, shared

@@ -5,8 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from array import array
 
 import pytest
+
+from bytepair import get_encoding
 
 pytestmark = [
     pytest.mark.serial,
@@ -232,3 +235,30 @@ def test_counting_keeps_different_pieces_only():
         assert counts[b" the"] == 100 * (3 * 32_768 - 1)
         """
     assert int(run(code)) < 40_000_000
+
+
+def test_case_168_a_file_is_encoded_in_memory_that_does_not_grow(tmp_path):
+    pytest.importorskip("typer")
+    code = """
+        from bytepair.cli import main
+        options = ["-e", "gpt2", "--quiet", "--format", "u16"]
+        sys.argv = ["bytepair", "encode", *options, "-o", *sys.argv[1:]]
+        try:
+            main()
+        finally:
+            with open("/proc/self/status") as file:
+                lines = [line.split() for line in file]
+            print(next(int(line[1]) for line in lines if line[0] == "VmHWM:"))
+        """
+    text = "one line of some words, and the next one\n" * 25_000
+    peaks = []
+    for times in (1, 24):
+        source, out = tmp_path / f"{times}.txt", tmp_path / f"{times}.bin"
+        source.write_text(text * times, encoding="utf-8")
+        peaks.append(int(run(code, out, source)))
+        ids = array("H", out.read_bytes())
+        if sys.byteorder == "big":
+            ids.byteswap()
+        assert ids.tolist() == get_encoding("gpt2").encode(text * times)
+    # In KB: the larger file has 24 MB more.
+    assert peaks[1] - peaks[0] < 8_000

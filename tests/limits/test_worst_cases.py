@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import os
 import random
 import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from string import ascii_letters
 
@@ -15,12 +17,12 @@ import pytest
 
 import bytepair
 from bytepair import Tokenizer, get_encoding, train
+from patience_support import TRIES, assert_linear, seconds
 
 pytestmark = pytest.mark.serial
 
 ENCODINGS = ["gpt2", "cl100k_base", "o200k_base"]
 STACK = 256 << 10
-TRIES = 6
 
 # Shape of the text -> a function from its size. Each has been the death of some tokenizer.
 SHAPES: dict[str, Callable[[int], str]] = {
@@ -57,30 +59,6 @@ def on_a_small_stack(work: Callable[[], object]) -> object:
     thread.join()
     assert result, "the thread failed"
     return result[0]
-
-
-def seconds(work: Callable[[], object], tries: int = 3) -> float:
-    """The least processor time of some tries: what the machine does when nothing disturbs it."""
-    times = []
-    for _ in range(tries):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
-
-
-def assert_linear(work: Callable[[int], object], size: int, most: float) -> None:
-    """Four times the size must take about four times as long; `most` seconds must do for `size`.
-
-    They do for a machine that is several times as slow; what is not linear takes minutes.
-    """
-    small, large = size // 4, size
-    for _ in range(TRIES):
-        few, many = (seconds(partial(work, n)) for n in (small, large))
-        # A heap that outgrows the caches of the machine makes it up to eight; the square is 16.
-        if many < min(most, 10 * few + 0.02):
-            return
-    raise AssertionError(f"{few:.3f} s for {small}, {many:.3f} s for {large}")
 
 
 def ratio(slow: Callable[[], object], fast: Callable[[], object], enough: float) -> float:
@@ -219,7 +197,7 @@ def test_training_on_one_long_piece(shape):
     assert_linear(learn, 500_000, 15)
 
 
-def test_a_batch_is_not_slower_than_the_loop():
+def test_case_18_a_batch_is_not_slower_than_the_loop():
     encoding = get_encoding("cl100k_base")
     texts = ["a short text of some words, five of them" * 3] * 5
 
@@ -232,6 +210,27 @@ def test_a_batch_is_not_slower_than_the_loop():
             [encoding.encode(text) for text in texts]
 
     assert ratio(batch, loop, 1.5) <= 1.5
+
+
+def test_case_17_a_batch_is_not_slower_than_a_pool_of_ones_own():
+    """By the clock, since the processor time of threads is that of all of them."""
+    encoding, cores = get_encoding("cl100k_base"), os.cpu_count() or 1
+    text = "".join(random.Random(17).choices(["word ", "other ", "text, ", "\n", "42 "], k=8_000))
+    texts = [text[at:] + text[:at] for at in range(0, 10_000, 100)]
+
+    def clock(work: Callable[[], object]) -> float:
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+
+    with ThreadPoolExecutor(cores) as pool:
+        assert encoding.encode_batch(texts) == list(pool.map(encoding.encode_ordinary, texts))
+        for _ in range(2 * TRIES):
+            batch = clock(lambda: encoding.encode_batch(texts))
+            by_hand = clock(lambda: list(pool.map(encoding.encode_ordinary, texts)))
+            if batch <= 1.1 * by_hand:
+                return
+    raise AssertionError(f"the batch took {batch:.3f} s and a pool {by_hand:.3f} s")
 
 
 def test_stack_size_is_restored():

@@ -6,6 +6,7 @@ in `tests/limits/`.
 
 from __future__ import annotations
 
+import importlib.metadata
 import itertools
 import json
 import random
@@ -106,3 +107,34 @@ def test_case_176_chunks_of_a_limit_with_overlap():
         assert before.start < chunk.start <= before.end < chunk.end
         assert CL100K.count(text[chunk.start : before.end]) == 8
     assert max(len(chunk.ids) for chunk in chunks) == 64
+
+
+def test_case_38_the_pattern_goes_with_the_model(tmp_path):
+    """Numbers of two digits in training are numbers of two digits wherever the file is loaded."""
+    path = tmp_path / "model.json"
+    trained = bytepair.train(["1234 1234 12 34"], 258, pattern=r"\p{N}{1,2}|.", special_tokens=[])
+    trained.save(path)
+    loaded = Tokenizer.load(path)
+    assert loaded.pattern == trained.pattern == r"\p{N}{1,2}|."
+    assert (
+        loaded.encode("1234")
+        == trained.encode("1234")
+        == [*trained.encode("12"), *trained.encode("34")]
+    )
+
+
+def test_case_144_two_ids_of_the_same_bytes(tmp_path):
+    """The lower one encodes, both decode, and no format that holds one id of each is written."""
+    twice = Tokenizer({**BYTES, 300: b"a"}, [])
+    assert (twice.encode("a"), twice.token_id(b"a"), twice.decode([97, 300])) == ([97], 97, "aa")
+    for format in ("tiktoken", "huggingface", "gpt2", "tekken"):
+        with pytest.raises(errors.FormatError, match=r"the ids 97 and 300|the same bytes"):
+            twice.save(tmp_path / format, format=format)
+        assert not (tmp_path / format).exists()
+    twice.save(tmp_path / "own", format="native")
+    assert Tokenizer.load(tmp_path / "own") == twice
+
+
+def test_case_189_nothing_else_is_installed_with_it():
+    requires = importlib.metadata.requires("bytepair") or []
+    assert [line for line in requires if "extra ==" not in line] == []

@@ -240,6 +240,55 @@ def rows_dataset():
     return data.PackedDataset(rows())
 
 
+def test_a_worker_that_is_done_gives_nothing_more(stand_in):
+    """Its state may be taken while others are at work; what goes on must not begin again."""
+    stand_in.worker = types.SimpleNamespace(id=1, num_workers=2)
+    fresh = rows_dataset()
+    assert fresh.state_dict()["shards"] == 2  # also before the first row
+    whole, state = list(fresh), fresh.state_dict()
+    other = rows_dataset()
+    other.load_state_dict(state)
+    assert other.state_dict() == state
+    assert list(other) == []
+    assert other.state_dict() == state
+    assert list(other) == whole  # the next epoch
+
+
+@pytest.mark.serial
+@pytest.mark.slow
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("workers", [0, 2, 4])
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")
+@pytest.mark.filterwarnings("ignore:'set_vital' is deprecated:UserWarning")  # torchdata calls it
+def test_a_stateful_loader_resumes_anywhere(torch, workers, persistent):
+    stateful = pytest.importorskip(
+        "torchdata.stateful_dataloader", reason="torchdata is not installed here"
+    )
+
+    def loader():
+        return stateful.StatefulDataLoader(
+            data.PackedDataset(rows(dropout=0.2, seed=3)),
+            batch_size=3,
+            num_workers=workers,
+            persistent_workers=persistent and workers > 0,
+        )
+
+    straight = loader()
+    first, second = ([batch.tolist() for batch in straight] for _ in range(2))
+    # Near the end some workers are done and others are not.
+    for at in sorted({0, 1, 5, *range(len(first) - workers, len(first))}):
+        stopped = loader()
+        before = [batch.tolist() for batch in islice(stopped, at)]
+        resumed = loader()
+        resumed.load_state_dict(stopped.state_dict())
+        assert before + [batch.tolist() for batch in resumed] == first
+        assert [batch.tolist() for batch in resumed] == second
+    resumed = loader()
+    resumed.load_state_dict(straight.state_dict())
+    assert len(list(resumed)) > 0  # not an epoch of nothing
+
+
 def test_without_torch_the_error_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "bytepair._torch_data", raising=False)

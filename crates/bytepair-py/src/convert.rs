@@ -128,14 +128,21 @@ pub(crate) fn thread_count(py: Python<'_>, threads: Option<i64>) -> PyResult<usi
     })
 }
 
-/// A limit of how many ids to count; `None` for no limit.
-pub(crate) fn limit(py: Python<'_>, limit: Option<i64>) -> PyResult<Option<usize>> {
-    let one = |limit: i64| {
-        usize::try_from(limit).map_err(|_| {
-            raise(py, "ArgumentError", format!("limit is {limit}; give at least 0, or None"))
-        })
+/// A limit of how many ids to count; `None` for no limit, as for one that no text reaches.
+pub(crate) fn limit(limit: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
+    let Some(limit) = limit else { return Ok(None) };
+    if let Ok(number) = limit.extract::<usize>() {
+        return Ok(Some(number));
+    }
+    let Ok(number) = limit.call_method0("__index__") else {
+        let name = limit.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("limit must be int or None, not {name}")));
     };
-    limit.map(one).transpose()
+    if number.gt(0)? {
+        return Ok(None);
+    }
+    let message = format!("limit is {limit}; give at least 0, or None");
+    Err(raise(limit.py(), "ArgumentError", message))
 }
 
 /// What a call may do with special tokens.

@@ -5,7 +5,7 @@
 
 use std::ffi::CString;
 
-use bytepair::Error;
+use bytepair::tokenizer::Tokenizer as Core;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -44,29 +44,26 @@ pub(crate) fn text<'py>(
 /// How many ids are decoded between two looks at Ctrl-C.
 const PART: usize = 1 << 20;
 
-/// The error of ids that stand behind `first` others.
-fn behind(mut error: Error, first: usize) -> Error {
-    if let Error::UnknownToken { index, .. } = &mut error {
-        *index += first;
+/// The bytes of `ids`.
+pub(crate) fn bytes(py: Python<'_>, core: &Core, ids: &[u32]) -> PyResult<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(ids.len() * 5 + 32);
+    if ids.len() < WORTH_DETACHING {
+        core.decode(ids, &mut bytes).or_raise(py)?;
+        return Ok(bytes);
     }
-    error
+    let (first, rest) = ids.split_at(PART.min(ids.len()));
+    py.detach(|| core.decode(first, &mut bytes)).or_raise(py)?;
+    for (done, part) in rest.chunks(PART).enumerate() {
+        py.check_signals()?;
+        let decode = || core.decode_part(part, &mut bytes);
+        py.detach(decode).map_err(|error| error.behind((done + 1) * PART)).or_raise(py)?;
+    }
+    Ok(bytes)
 }
 
 impl Tokenizer {
     fn decoded(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-        let py = ids.py();
-        let ids = idsin::ids(ids)?;
-        let mut bytes = Vec::with_capacity(ids.len() * 5 + 32);
-        if ids.len() < WORTH_DETACHING {
-            self.core.decode(&ids, &mut bytes).or_raise(py)?;
-        } else {
-            for (done, part) in ids.chunks(PART).enumerate() {
-                let decode = || self.core.decode(part, &mut bytes);
-                py.detach(decode).map_err(|error| behind(error, done * PART)).or_raise(py)?;
-                py.check_signals()?;
-            }
-        }
-        Ok(bytes)
+        bytes(ids.py(), &self.core, &idsin::ids(ids)?)
     }
 }
 

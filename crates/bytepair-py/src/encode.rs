@@ -6,10 +6,11 @@
 use bytepair::rows::Rows;
 use bytepair::special::Policy;
 use bytepair::train::{NoWatch, Watch};
+use bytepair::watched::Pulse;
 use bytepair::{batch, each};
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::PyList;
 
 use crate::arrays;
 use crate::convert::{Surrogates, WORTH_DETACHING, limit, thread_count};
@@ -278,7 +279,7 @@ impl Tokenizer {
     fn count(
         &self,
         text: &Bound<'_, PyAny>,
-        limit: Option<i64>,
+        limit: Option<&Bound<'_, PyAny>>,
         threads: Option<i64>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
@@ -287,7 +288,7 @@ impl Tokenizer {
         let py = text.py();
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
-        let limit = self::limit(py, limit)?;
+        let limit = self::limit(limit)?;
         let policy = special.get(&self.core);
         let text = Text::new(text, surrogates)?;
         let threads = threads_for(py, threads, text.len())?;
@@ -322,7 +323,7 @@ impl Tokenizer {
     fn count_batch(
         &self,
         texts: &Bound<'_, PyAny>,
-        limit: Option<i64>,
+        limit: Option<&Bound<'_, PyAny>>,
         threads: Option<i64>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
@@ -331,8 +332,9 @@ impl Tokenizer {
         let py = texts.py();
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
-        let (limit, policy) = (self::limit(py, limit)?, special.get(&self.core));
-        let count = |text: &str| self.core.count(text, policy, limit);
+        let (limit, policy) = (self::limit(limit)?, special.get(&self.core));
+        let count =
+            |text: &str, pulse: &Pulse<'_>| self.core.count_until(text, policy, limit, pulse);
         on_texts(texts, surrogates, threads, |texts, threads, watch| match limit {
             None => batch::count_batch_watched(&self.core, texts, policy, threads, watch),
             Some(_) => each::map(texts, threads, watch, count),
@@ -353,12 +355,13 @@ impl Tokenizer {
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
-    ) -> PyResult<Vec<Bound<'py, PyString>>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
         let ids = self.ids_of(text, special.get(&self.core), surrogates, None)?;
         let token = |id| self.core.token_bytes(id).unwrap_or_default();
-        ids.into_iter().map(|id| crate::decode::text(py, token(id), "replace")).collect()
+        let text = |id| crate::decode::text(py, token(id), "replace");
+        ints::made(py, ids.into_iter().map(text))
     }
 }

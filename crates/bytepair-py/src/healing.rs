@@ -1,13 +1,14 @@
 //! Text that may go on: a function for what holds, and the index it needs.
 
 use bytepair::healing::{self, Beginnings as CoreBeginnings, Healed, OPEN_MOST};
+use bytepair::watched::Pulse;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::convert::{self, Surrogates, utf8};
-use crate::error::OrRaise;
 use crate::idsin;
 use crate::tokenizer::Tokenizer;
+use crate::train::watched;
 
 type Row<'py> = (Vec<u32>, Bound<'py, PyBytes>, Vec<Vec<u32>>);
 
@@ -50,7 +51,8 @@ impl Beginnings {
         let text = utf8(text, surrogates)?;
         let policy = special.get(&tokenizer.core);
         let core = &tokenizer.core;
-        let healed = py.detach(|| self.0.encode(core, &text, policy, most)).or_raise(py)?;
+        let healed =
+            watched(py, |watch| self.0.encode(core, &text, policy, most, &Pulse::new(watch)))?;
         Ok(row(py, healed))
     }
 
@@ -62,7 +64,8 @@ impl Beginnings {
     ) -> PyResult<Row<'py>> {
         let (py, tokenizer) = (ids.py(), tokenizer.get());
         let ids = idsin::ids(ids)?;
-        Ok(row(py, py.detach(|| self.0.heal(&tokenizer.core, &ids)).or_raise(py)?))
+        let core = &tokenizer.core;
+        Ok(row(py, watched(py, |watch| self.0.heal(core, &ids, &Pulse::new(watch)))?))
     }
 }
 
@@ -74,12 +77,12 @@ pub(crate) fn split_unstable(
 ) -> PyResult<(Vec<u32>, usize)> {
     let (py, core) = (text.py(), &tokenizer.get().core);
     let text = utf8(text, Surrogates::Strict)?;
-    py.detach(|| healing::split(core, &text, core.plain())).or_raise(py)
+    watched(py, |watch| healing::split(core, &text, core.plain(), &Pulse::new(watch)))
 }
 
 /// The ids of bytes that are one piece.
 #[pyfunction]
 pub(crate) fn merge_piece(tokenizer: &Bound<'_, Tokenizer>, piece: &[u8]) -> PyResult<Vec<u32>> {
     let (py, core) = (tokenizer.py(), &tokenizer.get().core);
-    py.detach(|| healing::merged(core, piece)).or_raise(py)
+    watched(py, |watch| healing::merged(core, piece, &Pulse::new(watch)))
 }

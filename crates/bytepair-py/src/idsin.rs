@@ -77,9 +77,14 @@ fn collect<'py>(
     len: usize,
     values: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
 ) -> PyResult<Vec<u32>> {
-    let mut ids = Vec::with_capacity(len);
+    // What an object says of its length is a hint, and may be wrong.
+    let mut ids = Vec::with_capacity(len.min(LISTEN));
     for (index, value) in values.enumerate() {
-        ids.push(id(&value?, index)?);
+        let value = value?;
+        if (index + 1).is_multiple_of(LISTEN) {
+            value.py().check_signals()?;
+        }
+        ids.push(id(&value, index)?);
     }
     Ok(ids)
 }

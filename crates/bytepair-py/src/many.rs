@@ -1,5 +1,6 @@
 //! The batch forms of cutting: functions that the methods call.
 
+use bytepair::watched::Pulse;
 use bytepair::{cut, each};
 use pyo3::prelude::*;
 
@@ -25,8 +26,8 @@ pub(crate) fn cut_out_many(
     let find = side_named(py, side)?;
     let special = tokenizer.special(py, allowed_special, disallowed_special)?;
     let policy = special.get(&tokenizer.core);
-    on_texts(texts, threads, Surrogates::Strict, |text| {
-        find(&tokenizer.core, text, policy, max_tokens).map(|span| in_characters(text, span))
+    on_texts(texts, threads, Surrogates::Strict, |text, pulse| {
+        find(&tokenizer.core, text, policy, max_tokens, pulse).map(|span| in_characters(text, span))
     })
 }
 
@@ -48,9 +49,10 @@ pub(crate) fn chunks_many(
     let prefer = kinds(py, prefer)?;
     let special = tokenizer.special(py, allowed_special, disallowed_special)?;
     let policy = special.get(&tokenizer.core);
-    on_texts(texts, threads, Surrogates::Strict, |text| {
-        let spans = cut::chunks(&tokenizer.core, text, policy, max_tokens, overlap, &prefer)?;
-        crate::cutting::with_ids(&tokenizer.core, text, policy, spans)
+    let core = &tokenizer.core;
+    on_texts(texts, threads, Surrogates::Strict, |text, pulse| {
+        let spans = cut::chunks(core, text, policy, (max_tokens, overlap), &prefer, pulse)?;
+        crate::cutting::with_ids(core, text, policy, spans, pulse)
     })
 }
 
@@ -59,7 +61,7 @@ fn on_texts<R: Send>(
     texts: &Bound<'_, PyAny>,
     threads: Option<i64>,
     surrogates: Surrogates,
-    work: impl Fn(&str) -> bytepair::Result<R> + Send + Sync,
+    work: impl Fn(&str, &Pulse<'_>) -> bytepair::Result<R> + Send + Sync,
 ) -> PyResult<Vec<R>> {
     let py = texts.py();
     let threads = convert::thread_count(py, threads)?;

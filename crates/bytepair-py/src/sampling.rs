@@ -4,6 +4,7 @@ use bytepair::each;
 use bytepair::merge::dropout::Rate;
 use bytepair::special::Policy;
 use bytepair::tokenizer::Tokenizer;
+use bytepair::watched::Pulse;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -21,11 +22,11 @@ pub(crate) fn encode(
     (dropout, seed): (Option<f64>, Option<&Bound<'_, PyAny>>),
 ) -> PyResult<Vec<u32>> {
     let py = text.py();
-    let (rate, seed) = options(py, (dropout, seed))?;
+    let by = options(py, (dropout, seed))?;
     let text = text.cast::<PyString>().map_err(|_| convert::not_str("text", text))?;
     let text = utf8(text, surrogates)?;
     let mut ids = Vec::new();
-    py.detach(|| core.encode_with_dropout(&text, policy, rate, seed, &mut ids)).or_raise(py)?;
+    watched(py, |watch| core.encode_with_dropout(&text, policy, by, &mut ids, &Pulse::new(watch)))?;
     Ok(ids)
 }
 
@@ -46,10 +47,10 @@ pub(crate) fn encode_batch(
     let texts = held.texts(surrogates)?;
     let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
     watched(py, |watch| {
-        each::numbered(&texts, threads, watch, |index, text| {
+        each::numbered(&texts, threads, watch, |index, text, pulse| {
             let mut ids = Vec::new();
-            let seed = first.wrapping_add(index as u64);
-            core.encode_with_dropout(text, policy, rate, seed, &mut ids).map(|()| ids)
+            let by = (rate, first.wrapping_add(index as u64));
+            core.encode_with_dropout(text, policy, by, &mut ids, pulse).map(|()| ids)
         })
     })
 }

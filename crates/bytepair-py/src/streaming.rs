@@ -1,18 +1,17 @@
 //! The two streams that a caller feeds: text to ids and ids to text.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytepair::Error;
 use bytepair::stream::StreamEncoder as CoreEncoder;
 use bytepair::stream_decode::{Invalid, StreamDecoder as CoreDecoder};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PyInt, PyString};
+use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
 use crate::convert::{self, Surrogates, WORTH_DETACHING, utf8};
 use crate::error::{OrRaise, raise};
 use crate::idsin;
+use crate::ints;
 use crate::stream::join_half;
 use crate::tokenizer::Tokenizer;
 use crate::train::watched;
@@ -77,7 +76,7 @@ impl StreamDecoder {
     /// ['hello', '', '', '👨']
     fn feed<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
         let py = ids.py();
-        if !ids.is_instance_of::<PyInt>() && ids.try_iter().is_ok() {
+        if !is_one(ids) {
             let ids = idsin::ids(ids)?;
             return Ok(PyString::new(py, locked(&self.0, py).feed(&ids).or_raise(py)?));
         }
@@ -103,8 +102,16 @@ impl StreamDecoder {
 #[derive(Debug)]
 pub(crate) struct ByteStreamDecoder {
     core: Arc<bytepair::tokenizer::Tokenizer>,
-    /// How many ids were taken, for error messages.
-    taken: AtomicUsize,
+    taken: Mutex<Taken>,
+}
+
+/// What a stream of bytes knows of the ids before.
+#[derive(Debug)]
+struct Taken {
+    /// How many they were, for error messages.
+    ids: usize,
+    /// Whether they gave nothing yet, so that a space may be left out.
+    start: bool,
 }
 
 #[pymethods]
@@ -116,10 +123,13 @@ impl ByteStreamDecoder {
         prompt_ids: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let core = Arc::clone(&tokenizer.get().core);
+        let mut start = core.drops_space();
         if let Some(ids) = prompt_ids {
-            core.decode(&idsin::ids(ids)?, &mut Vec::new()).or_raise(tokenizer.py())?;
+            let mut bytes = Vec::new();
+            core.decode_part(&idsin::ids(ids)?, &mut bytes).or_raise(tokenizer.py())?;
+            start &= bytes.is_empty();
         }
-        Ok(Self { core, taken: AtomicUsize::new(0) })
+        Ok(Self { core, taken: Mutex::new(Taken { ids: 0, start }) })
     }
 
     /// Takes an id, or an iterable of them, and gives their bytes. Raises `UnknownTokenError`.
@@ -132,15 +142,13 @@ impl ByteStreamDecoder {
         let py = ids.py();
         let ids = one_or_more(ids)?;
         let mut bytes = Vec::new();
-        let result = self.core.decode(&ids, &mut bytes).map_err(|mut error| {
-            if let Error::UnknownToken { index, .. } = &mut error {
-                *index += self.taken.load(Ordering::Relaxed);
-            }
-            error
-        });
-        result.or_raise(py)?;
-        self.taken.fetch_add(ids.len(), Ordering::Relaxed);
-        Ok(PyBytes::new(py, &bytes))
+        let mut taken = locked(&self.taken, py);
+        let decoded = self.core.decode_part(&ids, &mut bytes);
+        decoded.map_err(|error| error.behind(taken.ids)).or_raise(py)?;
+        let dropped = usize::from(taken.start && bytes.first() == Some(&b' '));
+        taken.start &= bytes.is_empty();
+        taken.ids += ids.len();
+        Ok(PyBytes::new(py, &bytes[dropped..]))
     }
 
     /// Ends the stream; there is nothing left to give. The stream is then new again.
@@ -149,17 +157,19 @@ impl ByteStreamDecoder {
     /// >>> get_encoding("gpt2").stream_decoder(bytes_mode=True).finish()
     /// b''
     fn finish<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        self.taken.store(0, Ordering::Relaxed);
+        *locked(&self.taken, py) = Taken { ids: 0, start: self.core.drops_space() };
         PyBytes::new(py, b"")
     }
 }
 
 /// An id, or an iterable of them.
 fn one_or_more(ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-    if !ids.is_instance_of::<PyInt>() && ids.try_iter().is_ok() {
-        return idsin::ids(ids);
-    }
-    Ok(vec![idsin::id(ids, 0)?])
+    if is_one(ids) { Ok(vec![idsin::id(ids, 0)?]) } else { idsin::ids(ids) }
+}
+
+/// Whether this is an id and not an iterable of them, without taking anything of it.
+fn is_one(ids: &Bound<'_, PyAny>) -> bool {
+    ids.is_instance_of::<PyInt>() || ids.try_iter().is_err()
 }
 
 /// Turns text that comes in chunks into ids that are final; `Tokenizer.stream_encoder` makes one.
@@ -200,18 +210,19 @@ impl StreamEncoder {
     /// >>> stream = get_encoding("gpt2").stream_encoder()
     /// >>> stream.feed("hello wor"), stream.feed("ld, "), stream.finish()
     /// ([31373], [995, 11], [220])
-    fn feed(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    fn feed<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
         let text = text.cast::<PyString>().map_err(|_| convert::not_str("text", text))?;
         let mut stream = locked(&self.0, py);
         let surrogates = stream.surrogates;
         let text = join_half(&mut stream.half, surrogates, text.clone())?;
         let text = utf8(&text, surrogates)?;
-        if stream.core.held() + text.len() < WORTH_DETACHING {
-            return stream.core.feed(&text).map(<[u32]>::to_vec).or_raise(py);
-        }
         let core = &mut stream.core;
-        watched(py, |watch| core.feed_watched(&text, watch).map(<[u32]>::to_vec))
+        if core.held() + text.len() < WORTH_DETACHING {
+            return ints::list(py, core.feed(&text).or_raise(py)?);
+        }
+        watched(py, |watch| core.feed_watched(&text, watch).map(drop))?;
+        ints::list(py, core.ids())
     }
 
     /// Ends the text and gives the rest of its ids. The stream is then new again.
@@ -220,7 +231,7 @@ impl StreamEncoder {
     /// >>> stream = get_encoding("gpt2").stream_encoder()
     /// >>> stream.feed("hello"), stream.finish()
     /// ([], [31373])
-    fn finish(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let mut stream = locked(&self.0, py);
         let mut ids = Vec::new();
         if let Some(half) = stream.half.take() {
@@ -229,10 +240,10 @@ impl StreamEncoder {
         }
         let core = &mut stream.core;
         if core.held() < WORTH_DETACHING {
-            ids.extend_from_slice(core.finish().or_raise(py)?);
+            core.finish().or_raise(py)?;
         } else {
-            ids.extend(watched(py, |watch| core.finish_watched(watch).map(<[u32]>::to_vec))?);
+            watched(py, |watch| core.finish_watched(watch).map(drop))?;
         }
-        Ok(ids)
+        ints::list(py, &[&ids[..], core.ids()].concat())
     }
 }

@@ -109,6 +109,7 @@ pub fn encode_batch_watched(
             policy.check(part.text)?;
             let mut sink = Beating { sink: &mut behind, beat: &beat };
             tokenizer.encode_to(part.text, policy, scratch, &mut sink)?;
+            beat.check()?;
             if part.last {
                 ends.push(behind.len());
             }
@@ -168,6 +169,7 @@ pub fn count_batch_watched(
             let mut count = Count::up_to(None);
             let mut sink = Beating { sink: &mut count, beat: &beat };
             tokenizer.encode_to(part.text, policy, scratch, &mut sink)?;
+            beat.check()?;
             counts.push((count.get(), part.last));
         }
         Ok(counts)

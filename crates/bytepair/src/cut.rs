@@ -5,13 +5,16 @@
 //! ends elsewhere is encoded otherwise near its end, mostly to more tokens, sometimes to fewer.
 //!
 //! The text is counted up to the word in which the limit is passed, at places where a cut changes no
-//! piece; what of that word fits is found by `longest.rs`.
+//! piece; what of that word fits is found by `longest.rs`. A [`Pulse`] can stop all of it.
+
+use std::cell::OnceCell;
 
 use crate::breaks::Break;
 use crate::error::{Error, Result};
-use crate::longest::{Keep, Stretch};
+use crate::longest::{Index, Keep, Stretch};
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
+use crate::watched::Pulse;
 
 /// From this many bytes on a stretch without a safe cut is searched at once.
 const LONG: usize = 1 << 14;
@@ -26,30 +29,54 @@ const TRY_BREAKS: usize = 16;
 const STEPS: [usize; 3] = [1 << 12, 1 << 8, 1];
 
 /// What a search works with.
-#[derive(Debug, Clone, Copy)]
 struct Cutter<'a> {
     tokenizer: &'a Tokenizer,
     policy: &'a Policy,
+    pulse: &'a Pulse<'a>,
+    /// For keeping the start and for keeping the end; made for the first long stretch.
+    indexes: [OnceCell<Index>; 2],
+}
+
+impl<'a> Cutter<'a> {
+    /// Refuses what cannot be cut.
+    fn new(
+        tokenizer: &'a Tokenizer,
+        text: &str,
+        policy: &'a Policy,
+        pulse: &'a Pulse<'a>,
+    ) -> Result<Self> {
+        tokenizer.refuse_rewritten(text)?;
+        policy.check(text)?;
+        Ok(Self { tokenizer, policy, pulse, indexes: [OnceCell::new(), OnceCell::new()] })
+    }
 }
 
 /// The end of the longest start of `text` whose encoding has at most `most` ids.
 ///
 /// # Errors
-/// As [`Tokenizer::encode`].
-pub fn prefix(tokenizer: &Tokenizer, text: &str, policy: &Policy, most: usize) -> Result<usize> {
-    tokenizer.refuse_rewritten(text)?;
-    policy.check(text)?;
-    Cutter { tokenizer, policy }.prefix(text, most)
+/// As [`Tokenizer::encode`], and [`Error::Interrupted`].
+pub fn prefix(
+    tokenizer: &Tokenizer,
+    text: &str,
+    policy: &Policy,
+    most: usize,
+    pulse: &Pulse<'_>,
+) -> Result<usize> {
+    Cutter::new(tokenizer, text, policy, pulse)?.prefix(text, most)
 }
 
 /// The start of the longest end of `text` whose encoding has at most `most` ids.
 ///
 /// # Errors
-/// As [`Tokenizer::encode`].
-pub fn suffix(tokenizer: &Tokenizer, text: &str, policy: &Policy, most: usize) -> Result<usize> {
-    tokenizer.refuse_rewritten(text)?;
-    policy.check(text)?;
-    Cutter { tokenizer, policy }.suffix(text, most)
+/// As [`Tokenizer::encode`], and [`Error::Interrupted`].
+pub fn suffix(
+    tokenizer: &Tokenizer,
+    text: &str,
+    policy: &Policy,
+    most: usize,
+    pulse: &Pulse<'_>,
+) -> Result<usize> {
+    Cutter::new(tokenizer, text, policy, pulse)?.suffix(text, most)
 }
 
 /// What to take out of the middle of `text`, so that the encoding of the two parts left, joined, has
@@ -59,16 +86,15 @@ pub fn suffix(tokenizer: &Tokenizer, text: &str, policy: &Policy, most: usize) -
 /// The end is shortened where joining takes more ids, or would make a special token.
 ///
 /// # Errors
-/// As [`Tokenizer::encode`].
+/// As [`Tokenizer::encode`], and [`Error::Interrupted`].
 pub fn middle(
     tokenizer: &Tokenizer,
     text: &str,
     policy: &Policy,
     most: usize,
+    pulse: &Pulse<'_>,
 ) -> Result<(usize, usize)> {
-    tokenizer.refuse_rewritten(text)?;
-    policy.check(text)?;
-    let cutter = Cutter { tokenizer, policy };
+    let cutter = Cutter::new(tokenizer, text, policy, pulse)?;
     if cutter.count(text, most)? <= most {
         return Ok((text.len(), text.len()));
     }
@@ -80,7 +106,9 @@ pub fn middle(
         joined.clear();
         joined.push_str(&text[..head]);
         joined.push_str(&text[tail..]);
-        if !policy.crosses(&joined, head) && cutter.count(&joined, most)? <= most {
+        // With nothing behind it the start fits.
+        let fits = tail == text.len() || cutter.count(&joined, most)? <= most;
+        if fits && !policy.covers(&joined, head) {
             return Ok((head, tail));
         }
         tail = text.ceil_char_boundary(tail + 1);
@@ -96,14 +124,14 @@ pub fn middle(
 ///
 /// # Errors
 /// [`Error::Value`] when `overlap` is not below `most` or when a character alone has more than
-/// `most` ids; else as [`Tokenizer::encode`].
+/// `most` ids; [`Error::Interrupted`]; else as [`Tokenizer::encode`].
 pub fn chunks(
     tokenizer: &Tokenizer,
     text: &str,
     policy: &Policy,
-    most: usize,
-    overlap: usize,
+    (most, overlap): (usize, usize),
     prefer: &[Break],
+    pulse: &Pulse<'_>,
 ) -> Result<Vec<(usize, usize)>> {
     if overlap >= most {
         return Err(Error::Value(format!(
@@ -111,9 +139,7 @@ pub fn chunks(
              chunk has something new"
         )));
     }
-    tokenizer.refuse_rewritten(text)?;
-    policy.check(text)?;
-    let cutter = Cutter { tokenizer, policy };
+    let cutter = Cutter::new(tokenizer, text, policy, pulse)?;
     let mut chunks: Vec<(usize, usize)> = Vec::new();
     let (mut start, mut done) = (0, 0);
     while done < text.len() {
@@ -138,7 +164,7 @@ pub fn chunks(
 
 impl Cutter<'_> {
     fn count(&self, text: &str, limit: usize) -> Result<usize> {
-        self.tokenizer.count(text, self.policy, Some(limit))
+        self.tokenizer.count_until(text, self.policy, Some(limit), self.pulse)
     }
 
     /// The end of the chunk `start..end`, moved back to a break behind `done` if there is one.
@@ -235,6 +261,12 @@ impl Cutter<'_> {
                 if passed.is_some_and(|passed| next <= passed) {
                     break;
                 }
+                if at - next > LONG {
+                    let found = self.longest(&text[next..at], left, Keep::End)?;
+                    if found < at - next {
+                        return Ok(at - found);
+                    }
+                }
                 let count = self.count(&text[next..at], left)?;
                 if count > left {
                     passed = Some(next);
@@ -263,7 +295,8 @@ impl Cutter<'_> {
 
     /// The bytes of the longest start or end of a stretch that fits.
     fn longest(&self, text: &str, most: usize, keep: Keep) -> Result<usize> {
-        let Self { tokenizer, policy } = *self;
-        Stretch { tokenizer, policy, text, most, keep }.longest()
+        let &Self { tokenizer, policy, pulse, ref indexes } = self;
+        let index = &indexes[usize::from(keep == Keep::End)];
+        Stretch { tokenizer, policy, text, most, keep, index, pulse }.longest()
     }
 }

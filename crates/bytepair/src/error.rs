@@ -123,6 +123,15 @@ impl std::error::Error for Error {
 }
 
 impl Error {
+    /// The same about ids that stand behind `first` others.
+    #[must_use]
+    pub fn behind(mut self, first: usize) -> Self {
+        if let Error::UnknownToken { index, .. } = &mut self {
+            *index += first;
+        }
+        self
+    }
+
     /// A piece of `bytes` bytes, which is too many.
     pub(crate) fn long_piece(bytes: usize) -> Self {
         Self::Value(format!(

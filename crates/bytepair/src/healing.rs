@@ -13,6 +13,13 @@ use crate::error::{Error, Result};
 use crate::merge::heap::Heap;
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
+use crate::watched::Pulse;
+
+/// Ids gone through between two looks at the pulse.
+const LISTEN: usize = 1 << 16;
+
+/// Pieces cut between two looks at the pulse.
+const PIECES: usize = 512;
 
 /// The longest end that may be open where nothing else is said, in bytes: each token that fits there is
 /// tried on it.
@@ -69,9 +76,10 @@ impl Beginnings {
         text: &str,
         policy: &Policy,
         most: usize,
+        pulse: &Pulse<'_>,
     ) -> Result<Healed> {
-        let (ids, kept) = split(tokenizer, text, policy)?;
-        self.open(tokenizer, ids, kept, most)
+        let (ids, kept) = split(tokenizer, text, policy, pulse)?;
+        self.open(tokenizer, ids, kept, most, pulse)
     }
 
     /// The ids of a text that may go on: the longest end of them whose bytes are the beginning of a
@@ -79,8 +87,14 @@ impl Beginnings {
     ///
     /// # Errors
     /// [`crate::Error::UnknownToken`] for an id that no token has.
-    pub fn heal(&self, tokenizer: &Tokenizer, ids: &[u32]) -> Result<Healed> {
-        tokenizer.decode(ids, &mut Vec::new())?;
+    pub fn heal(&self, tokenizer: &Tokenizer, ids: &[u32], pulse: &Pulse<'_>) -> Result<Healed> {
+        let mut bytes = Vec::new();
+        for (index, part) in ids.chunks(LISTEN).enumerate() {
+            pulse.check()?;
+            bytes.clear();
+            let decoded = tokenizer.decode_part(part, &mut bytes);
+            decoded.map_err(|error| error.behind(index * LISTEN))?;
+        }
         let mut tail = Vec::new();
         let mut kept = ids.len();
         for (at, &id) in ids.iter().enumerate().rev() {
@@ -95,7 +109,7 @@ impl Beginnings {
                 kept = at;
             }
         }
-        self.open(tokenizer, ids.to_vec(), kept, OPEN_MOST)
+        self.open(tokenizer, ids.to_vec(), kept, OPEN_MOST, pulse)
     }
 
     /// Takes back all but the first `kept` ids.
@@ -105,9 +119,10 @@ impl Beginnings {
         mut stable: Vec<u32>,
         kept: usize,
         most: usize,
+        pulse: &Pulse<'_>,
     ) -> Result<Healed> {
         let mut tail = Vec::new();
-        tokenizer.decode(&stable[kept..], &mut tail)?;
+        tokenizer.decode_part(&stable[kept..], &mut tail)?;
         if tail.len() > most {
             return Err(Error::Value(format!(
                 "the last piece of the text has {} bytes; what may follow is looked for behind at \
@@ -116,12 +131,17 @@ impl Beginnings {
             )));
         }
         stable.truncate(kept);
-        let completions = self.completions(tokenizer, &tail)?;
+        let completions = self.completions(tokenizer, &tail, pulse)?;
         Ok(Healed { stable, tail, completions })
     }
 
     /// The rows of ids that text beginning with `tail` may begin with.
-    fn completions(&self, tokenizer: &Tokenizer, tail: &[u8]) -> Result<Vec<Vec<u32>>> {
+    fn completions(
+        &self,
+        tokenizer: &Tokenizer,
+        tail: &[u8],
+        pulse: &Pulse<'_>,
+    ) -> Result<Vec<Vec<u32>>> {
         let mut found = BTreeSet::new();
         if tail.is_empty() {
             return Ok(Vec::new());
@@ -131,6 +151,7 @@ impl Beginnings {
         // The token that straddles the end begins at any place in the tail.
         for at in tail.len().saturating_sub(self.longest).max(1)..tail.len() {
             for &id in self.of(tokenizer, &tail[at..]) {
+                pulse.check()?;
                 bytes.clear();
                 bytes.extend_from_slice(&tail[..at]);
                 bytes.extend_from_slice(tokenizer.token_bytes(id).unwrap_or_default());
@@ -169,21 +190,26 @@ impl Beginnings {
 /// tiktoken's `encode_with_unstable`, not the tokens of the last piece.
 ///
 /// # Errors
-/// As [`Tokenizer::encode`], and for a tokenizer with a normalizer.
-pub fn split(tokenizer: &Tokenizer, text: &str, policy: &Policy) -> Result<(Vec<u32>, usize)> {
+/// As [`Tokenizer::encode`], for a tokenizer with a normalizer, and [`Error::Interrupted`].
+pub fn split(
+    tokenizer: &Tokenizer,
+    text: &str,
+    policy: &Policy,
+    pulse: &Pulse<'_>,
+) -> Result<(Vec<u32>, usize)> {
     tokenizer.refuse_rewritten(text)?;
     let mut ids = Vec::new();
-    tokenizer.encode(text, policy, &mut ids)?;
+    tokenizer.encode_until(text, policy, &mut ids, pulse)?;
     let mut from = 0;
     while let Some(found) = policy.find(text, from) {
         from = found.end;
     }
-    let pieces = tokenizer.pretokenizer().pieces(&text[from..])?;
     let mut kept = ids.len();
-    let Some(last) = pieces.last() else { return Ok((ids, kept)) };
-    kept -= tokenizer.with_scratch(0, |scratch| {
-        scratch.merge_piece(tokenizer, last.as_bytes()).map(<[u32]>::len)
-    })?;
+    let last = last_piece(tokenizer, &text[from..], pulse)?;
+    if last.is_empty() {
+        return Ok((ids, kept));
+    }
+    kept -= merged(tokenizer, last.as_bytes(), pulse)?.len();
     // White space may be cut elsewhere when more comes, so all of it is open.
     let is_space = |id: u32| {
         let token = tokenizer.model().vocab().bytes(id);
@@ -197,12 +223,25 @@ pub fn split(tokenizer: &Tokenizer, text: &str, policy: &Policy) -> Result<(Vec<
     Ok((ids, kept))
 }
 
+/// The last piece of a span; nothing if that is empty.
+fn last_piece<'t>(tokenizer: &Tokenizer, span: &'t str, pulse: &Pulse<'_>) -> Result<&'t str> {
+    let (mut from, mut start, mut ends) = (0, 0, Vec::new());
+    while from < span.len() {
+        pulse.check()?;
+        ends.clear();
+        let next = tokenizer.pretokenizer().fill(span, from, &mut ends, PIECES)?.next;
+        start = ends.iter().rev().nth(1).copied().unwrap_or(from);
+        from = next;
+    }
+    Ok(&span[start..])
+}
+
 /// The ids of bytes that are one piece, UTF-8 or not.
 ///
 /// # Errors
-/// As [`crate::merge::Model::merge`].
-pub fn merged(tokenizer: &Tokenizer, piece: &[u8]) -> Result<Vec<u32>> {
-    let mut ids = Vec::new();
-    tokenizer.model().merge(piece, &mut Heap::new(), &mut ids)?;
+/// As [`crate::merge::Model::merge`], and [`Error::Interrupted`].
+pub fn merged(tokenizer: &Tokenizer, piece: &[u8], pulse: &Pulse<'_>) -> Result<Vec<u32>> {
+    let (mut ids, mut heap, stops) = (Vec::new(), Heap::new(), || pulse.stops());
+    tokenizer.model().merge_until(piece, &mut heap, &mut ids, &stops)?;
     Ok(ids)
 }

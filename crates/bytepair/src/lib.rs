@@ -49,6 +49,6 @@ pub mod symbols;
 pub mod tokenizer;
 pub mod train;
 pub mod vocab;
-mod watched;
+pub mod watched;
 
 pub use error::{Error, Result};

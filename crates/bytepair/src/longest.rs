@@ -10,6 +10,7 @@
 //! bounded: when [`WORK`] bytes have been encoded, what the whole stretch's tokens say is taken, and
 //! made longer while more fits within the longest token's length, with as much work again.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use crate::error::Result;
@@ -17,6 +18,7 @@ use crate::merge::heap::Heap;
 use crate::pretokenize::Pattern;
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
+use crate::watched::Pulse;
 
 /// The longest stretch in which every character is tried without a bound.
 const TRY_EACH: usize = 512;
@@ -36,6 +38,12 @@ const TRY_FIRST: usize = 16;
 /// Looking whether a text is one piece costs so much less than counting it.
 const SCAN_SHARE: usize = 8;
 
+/// Shorter texts are counted in less time than the longest token is found.
+const ENDLESS: usize = 1 << 14;
+
+/// Places gone through between two looks at the pulse.
+const LISTEN: usize = 1 << 12;
+
 /// Which end of the stretch is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
@@ -50,6 +58,9 @@ pub(crate) struct Stretch<'a> {
     pub(crate) text: &'a str,
     pub(crate) most: usize,
     pub(crate) keep: Keep,
+    /// Of the tokenizer's tokens and this end, made when it is wanted.
+    pub(crate) index: &'a OnceCell<Index>,
+    pub(crate) pulse: &'a Pulse<'a>,
 }
 
 /// The outermost token of what is kept up to some distance, and how many tokens that has.
@@ -67,7 +78,7 @@ impl<'a> Stretch<'a> {
         if whole <= TRY_EACH {
             return self.longest_below(whole + 1);
         }
-        if let Some(bound) = self.bound()
+        if let Some(bound) = self.bound()?
             && let Some(found) = self.longest_within(bound)?
         {
             return Ok(found);
@@ -99,8 +110,8 @@ impl<'a> Stretch<'a> {
     }
 
     fn fits(&self, distance: usize) -> Result<bool> {
-        let count = self.tokenizer.count(self.kept(distance), self.policy, Some(self.most))?;
-        Ok(count <= self.most)
+        let (text, limit) = (self.kept(distance), Some(self.most));
+        Ok(self.tokenizer.count_until(text, self.policy, limit, self.pulse)? <= self.most)
     }
 
     /// The first that fits, from a distance below `from` downwards.
@@ -114,8 +125,8 @@ impl<'a> Stretch<'a> {
     }
 
     /// The greatest distance that `most` tokens can cover; nothing when it is too far.
-    fn bound(&self) -> Option<usize> {
-        let tokens = Tokens::new(self.tokenizer, self.keep);
+    fn bound(&self) -> Result<Option<usize>> {
+        let index = self.index.get_or_init(|| Index::new(self.tokenizer, self.keep));
         let whole = self.text.len();
         // The least tokens that cover up to each distance; a distance not in it is out of reach.
         let mut levels = vec![usize::MAX];
@@ -123,14 +134,17 @@ impl<'a> Stretch<'a> {
         let (mut from, mut lookups) = (0, 0);
         while from < levels.len() {
             if from > BOUND_MOST || lookups > LOOKUPS {
-                return None;
+                return Ok(None);
+            }
+            if from.is_multiple_of(LISTEN) {
+                self.pulse.check()?;
             }
             let level = levels[from];
             if level < self.most {
-                let longest = tokens.longest(self.part(from, whole.min(from + 2)));
+                let longest = index.longest(self.part(from, whole.min(from + 2)));
                 lookups += longest;
                 for to in from + 1..=whole.min(from + longest) {
-                    if tokens.has(self.part(from, to)) {
+                    if self.tokenizer.token_id(self.part(from, to)).is_some() {
                         if to >= levels.len() {
                             levels.resize(to + 1, usize::MAX);
                         }
@@ -140,7 +154,7 @@ impl<'a> Stretch<'a> {
             }
             from += 1;
         }
-        Some(levels.len() - 1)
+        Ok(Some(levels.len() - 1))
     }
 
     /// The longest that fits of at most `bound` bytes; nothing when that takes too long to find.
@@ -194,6 +208,9 @@ impl<'a> Stretch<'a> {
         let mut ids = Vec::new();
         let mut outers = vec![Outer { id: 0, len: 0, count: 0 }];
         for distance in 1..=to {
+            if distance.is_multiple_of(LISTEN) {
+                self.pulse.check()?;
+            }
             let mut back = 2;
             // Go back some tokens, encode from there, and see whether that joins what is before.
             let outer = loop {
@@ -245,7 +262,7 @@ impl<'a> Stretch<'a> {
     /// (or last) `most`, less what does not fit, and more while that fits within a token's length.
     fn near_the_tokens(&self) -> Result<usize> {
         let mut best = self.longest_below(self.reach()? + 1)?;
-        let longest = longest_token(self.tokenizer);
+        let longest = self.tokenizer.longest_token();
         let (mut distance, mut work) = (best, WORK);
         while distance + 1 < self.text.len() && distance - best <= longest {
             distance += 1;
@@ -271,7 +288,8 @@ impl<'a> Stretch<'a> {
                 distance -= 1;
             }
             let mut ids = Vec::new();
-            self.tokenizer.encode(self.kept(distance), self.policy, &mut ids)?;
+            let text = self.kept(distance);
+            self.tokenizer.encode_until(text, self.policy, &mut ids, self.pulse)?;
             if ids.len() > self.most || distance == self.text.len() {
                 let most = self.most.min(ids.len());
                 let ids = match self.keep {
@@ -293,31 +311,46 @@ fn spend(work: &mut usize, bytes: usize) -> bool {
     enough
 }
 
-/// The bytes of the longest token.
-fn longest_token(tokenizer: &Tokenizer) -> usize {
-    let vocab = tokenizer.model().vocab().iter().map(|(_, bytes)| bytes.len()).max();
-    let special = tokenizer.special().iter().map(|(token, _)| token.len()).max();
-    vocab.max(special).unwrap_or(0)
+impl Tokenizer {
+    /// The bytes of the longest token.
+    fn longest_token(&self) -> usize {
+        *self.longest.get_or_init(|| {
+            let vocab = self.model().vocab().iter().map(|(_, bytes)| bytes.len()).max();
+            let names = self.special().iter().chain(self.special().added());
+            vocab.max(names.map(|(token, _)| token.len()).max()).unwrap_or(0)
+        })
+    }
+
+    /// Whether so many bytes of text have more than `limit` ids, whatever they are: none of its tokens
+    /// covers more than the longest. So a limit is passed at once even in one endless word.
+    pub(crate) fn is_beyond(&self, bytes: usize, limit: Option<usize>) -> bool {
+        let covers = |limit: usize| limit.saturating_mul(self.longest_token());
+        // Where ids stand for more text than their tokens have, nothing is known.
+        limit.is_some_and(|limit| bytes > ENDLESS && bytes > covers(limit))
+            && self.normalizer().is_none()
+            && self.model().symbols().is_none()
+            && self.special().flags().len() == 0
+    }
 }
 
-/// What can cover a text: tokens, and special tokens as they are written.
-struct Tokens<'a> {
-    tokenizer: &'a Tokenizer,
+/// What can cover a text, tokens and special tokens as they are written: the longest of them for its
+/// two bytes nearest to the end that is kept.
+#[derive(Debug)]
+pub(crate) struct Index {
     keep: Keep,
-    /// The longest token for its two bytes nearest to the end that is kept.
     longest: HashMap<[u8; 2], usize>,
 }
 
-impl<'a> Tokens<'a> {
-    fn new(tokenizer: &'a Tokenizer, keep: Keep) -> Self {
-        let mut tokens = Self { tokenizer, keep, longest: HashMap::new() };
+impl Index {
+    fn new(tokenizer: &Tokenizer, keep: Keep) -> Self {
+        let mut index = Self { keep, longest: HashMap::new() };
         for (_, bytes) in tokenizer.model().vocab().iter() {
-            tokens.add(bytes);
+            index.add(bytes);
         }
         for (token, _) in tokenizer.special().iter().chain(tokenizer.special().added()) {
-            tokens.add(token.as_bytes());
+            index.add(token.as_bytes());
         }
-        tokens
+        index
     }
 
     fn key(&self, part: &[u8]) -> Option<[u8; 2]> {
@@ -338,9 +371,5 @@ impl<'a> Tokens<'a> {
     /// The longest token that may begin with these (at most two) bytes.
     fn longest(&self, part: &[u8]) -> usize {
         self.key(part).and_then(|key| self.longest.get(&key)).map_or(1, |&longest| longest)
-    }
-
-    fn has(&self, part: &[u8]) -> bool {
-        self.tokenizer.token_id(part).is_some()
     }
 }

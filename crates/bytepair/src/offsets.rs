@@ -6,8 +6,13 @@
 
 use crate::error::Result;
 use crate::normalize::Place;
+use crate::sink::Sink;
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
+use crate::watched::Pulse;
+
+/// Tokens placed between two looks at the pulse.
+const LISTEN: usize = 1 << 16;
 
 /// What offsets count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,48 +28,77 @@ pub enum Unit {
 /// The start and end of a token.
 pub type Span = (usize, usize);
 
+/// Ids, and the span in bytes of each behind the one before.
+struct Places<'a> {
+    tokenizer: &'a Tokenizer,
+    ids: Vec<u32>,
+    spans: Vec<Span>,
+    at: usize,
+    pulse: &'a Pulse<'a>,
+}
+
+impl Places<'_> {
+    fn push(&mut self, id: u32, end: usize) {
+        self.ids.push(id);
+        self.spans.push((self.at, end));
+        self.at = end;
+    }
+}
+
+impl Sink for Places<'_> {
+    fn take(&mut self, ids: &[u32]) {
+        for &id in ids {
+            self.push(id, self.at + self.tokenizer.token_bytes(id).map_or(0, <[u8]>::len));
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.pulse.stops()
+    }
+
+    fn is_left(&self) -> bool {
+        self.pulse.stops()
+    }
+}
+
 /// The ids of `text` with the span of each.
 ///
 /// # Errors
-/// As [`Tokenizer::encode`].
+/// As [`Tokenizer::encode`], and [`Error::Interrupted`](crate::Error::Interrupted).
 pub fn encode_with_offsets(
     tokenizer: &Tokenizer,
     text: &str,
     policy: &Policy,
     unit: Unit,
+    pulse: &Pulse<'_>,
 ) -> Result<(Vec<u32>, Vec<Span>)> {
     tokenizer.refuse_rewritten(text)?;
     policy.check(text)?;
-    let (mut ids, mut spans) = (Vec::new(), Vec::<Span>::new());
-    let lengths = |ids: &[u32], spans: &mut Vec<Span>, mut at: usize| {
-        for &id in &ids[spans.len()..] {
-            let end = at + tokenizer.token_bytes(id).map_or(0, <[u8]>::len);
-            spans.push((at, end));
-            at = end;
-        }
-    };
+    let (ids, spans) = (Vec::new(), Vec::new());
+    let mut places = Places { tokenizer, ids, spans, at: 0, pulse };
     tokenizer.with_scratch(text.len(), |scratch| {
         let mut from = 0;
         while let Some(found) = policy.find(text, from) {
-            tokenizer.encode_span(&text[from..found.start], Place::LATER, scratch, &mut ids)?;
-            lengths(&ids, &mut spans, from);
+            let span = &text[from..found.start];
+            tokenizer.encode_span(span, Place::LATER, scratch, &mut places)?;
             // Its own length, not its token's: an alias is longer or shorter than the name.
-            ids.push(tokenizer.special_id(found.string));
-            spans.push((found.start, found.end));
+            places.at = found.start;
+            places.push(tokenizer.special_id(found.string), found.end);
             from = found.end;
+            pulse.check()?;
         }
-        tokenizer.encode_span(&text[from..], Place::LATER, scratch, &mut ids)?;
-        lengths(&ids, &mut spans, from);
-        Ok(())
+        tokenizer.encode_span(&text[from..], Place::LATER, scratch, &mut places)?;
+        pulse.check()
     })?;
-    convert(text, &mut spans, unit);
+    let Places { ids, mut spans, .. } = places;
+    convert(text, &mut spans, unit, pulse)?;
     Ok((ids, spans))
 }
 
 /// Turns spans in bytes, which follow each other, into spans in `unit`.
-fn convert(text: &str, spans: &mut [Span], unit: Unit) {
+fn convert(text: &str, spans: &mut [Span], unit: Unit, pulse: &Pulse<'_>) -> Result<()> {
     if unit == Unit::Byte || text.is_ascii() {
-        return;
+        return Ok(());
     }
     let size = |c: char| if unit == Unit::Char { 1 } else { c.len_utf16() };
     let mut chars = text.char_indices().map(|(at, c)| (at + c.len_utf8(), size(c)));
@@ -78,10 +112,14 @@ fn convert(text: &str, spans: &mut [Span], unit: Unit) {
         }
         (before, after)
     };
-    for span in spans {
-        let first = reach(span.0).0;
-        *span = (first, reach(span.1 - 1).1);
+    for spans in spans.chunks_mut(LISTEN) {
+        pulse.check()?;
+        for span in spans {
+            let first = reach(span.0).0;
+            *span = (first, reach(span.1 - 1).1);
+        }
     }
+    Ok(())
 }
 
 /// The place of each token's first byte in the decoded text, in characters: those that begin before
@@ -89,36 +127,46 @@ fn convert(text: &str, spans: &mut [Span], unit: Unit) {
 /// maximal part if `replaced`, and as none otherwise.
 ///
 /// # Errors
-/// As [`Tokenizer::decode`].
-pub fn decode_offsets(tokenizer: &Tokenizer, ids: &[u32], replaced: bool) -> Result<Vec<usize>> {
+/// As [`Tokenizer::decode`], and [`Error::Interrupted`](crate::Error::Interrupted).
+pub fn decode_offsets(
+    tokenizer: &Tokenizer,
+    ids: &[u32],
+    replaced: bool,
+    pulse: &Pulse<'_>,
+) -> Result<Vec<usize>> {
     let mut bytes = Vec::new();
-    tokenizer.decode_part(ids, &mut bytes)?;
-    // The bytes at which the text's characters end.
-    let mut ends = Vec::with_capacity(bytes.len());
-    let mut at = 0;
     let mut starts = Vec::with_capacity(ids.len());
-    for &id in ids {
-        starts.push(at);
-        at += tokenizer.token_bytes(id).map_or(0, <[u8]>::len);
+    for ids in ids.chunks(LISTEN) {
+        pulse.check()?;
+        let mut at = bytes.len();
+        let decoded = tokenizer.decode_part(ids, &mut bytes);
+        decoded.map_err(|error| error.behind(starts.len()))?;
+        for &id in ids {
+            starts.push(at);
+            at += tokenizer.token_bytes(id).map_or(0, <[u8]>::len);
+        }
     }
-    at = 0;
+    // Those that begin before the end of a character begin in it.
+    let (mut at, mut passed, mut tokens) = (0, 0, starts.iter_mut().peekable());
+    let mut ends = |end: usize| {
+        while let Some(start) = tokens.next_if(|start| **start < end) {
+            *start = passed;
+        }
+        passed += 1;
+    };
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {
             at += character.len_utf8();
-            ends.push(at);
+            ends(at);
         }
         at += chunk.invalid().len();
         if replaced && !chunk.invalid().is_empty() {
-            ends.push(at);
+            ends(at);
         }
+        pulse.check()?;
     }
-    let mut passed = 0;
-    for start in &mut starts {
-        while ends.get(passed).is_some_and(|end| end <= start) {
-            passed += 1;
-        }
-        *start = passed;
-    }
+    // Those behind the last character, of no bytes or of bytes left out.
+    ends(usize::MAX);
     if tokenizer.drops_space() && bytes.first() == Some(&b' ') {
         for start in &mut starts {
             *start = start.saturating_sub(1);

@@ -118,7 +118,12 @@ impl Count {
 
     /// The number of ids, or the limit plus one when there are more.
     pub(crate) fn get(&self) -> usize {
-        self.ids.min(self.limit.saturating_add(1))
+        self.ids.min(self.passed())
+    }
+
+    /// What is said of all numbers beyond the limit.
+    pub(crate) fn passed(&self) -> usize {
+        self.limit.saturating_add(1)
     }
 }
 

@@ -123,19 +123,25 @@ impl Finder {
             .unwrap_or(text.len())
     }
 
-    /// Whether a string begins before `at` in `text` and ends behind it, wherever one looks first.
+    /// Whether a cut of `text` at `at` may change which strings are found: one begins before it and
+    /// ends behind it, wherever one looks first, or one with flags may see the other part.
     pub fn crosses(&self, text: &str, at: usize) -> bool {
-        if !self.flags.is_empty() && self.touches(text, at) {
-            return true;
-        }
-        let end = text.len().min(at + self.longest);
-        let end = text.floor_char_boundary(end);
+        (!self.flags.is_empty() && self.touches(text, at)) || self.covers(text, at)
+    }
+
+    /// Whether a string, whatever its flags, begins before `at` in `text` and ends behind it.
+    fn covers(&self, text: &str, at: usize) -> bool {
+        let end = text.floor_char_boundary(text.len().min(at + self.longest));
         let mut from = text.ceil_char_boundary(at.saturating_sub(self.longest - 1));
-        while let Some(found) = self.find(&text[..end], from).filter(|found| found.start < at) {
-            if found.end > at {
+        let find = |from: usize| {
+            let input = Input::new(text).range(from..end).anchored(Anchored::No);
+            self.automaton.find(input).filter(|found| found.start() < at)
+        };
+        while let Some(found) = find(from) {
+            if found.end() > at {
                 return true;
             }
-            from = text.ceil_char_boundary(found.start + 1);
+            from = text.ceil_char_boundary(found.start() + 1);
         }
         false
     }
@@ -402,6 +408,11 @@ impl Policy {
             .into_iter()
             .flatten()
             .any(|finder| finder.crosses(text, at))
+    }
+
+    /// Whether a recognised or forbidden special token has a part on each side of `at`.
+    pub fn covers(&self, text: &str, at: usize) -> bool {
+        [&self.allowed, &self.forbidden].into_iter().flatten().any(|finder| finder.covers(text, at))
     }
 
     /// From where on `text`, which goes on later, may hold the beginning of a recognised or

@@ -31,6 +31,9 @@ pub(crate) struct Buffers {
 /// The longest chunk for which `Buffers` has room without growing, in bytes.
 pub const CHUNK: usize = 1 << 12;
 
+/// A longer chunk is taken in parts of so many bytes.
+const PART: usize = 1 << 20;
+
 impl Buffers {
     pub(crate) fn new() -> Self {
         Self { held: String::with_capacity(2 * CHUNK), ids: Vec::with_capacity(2 * CHUNK) }
@@ -84,11 +87,19 @@ impl StreamEncoder {
     /// As [`StreamEncoder::feed`], and [`Error::Interrupted`].
     pub fn feed_watched(&mut self, chunk: &str, watch: &dyn Watch) -> Result<&[u32]> {
         self.buffers.ids.clear();
-        self.buffers.held.push_str(chunk);
-        if self.buffers.held.len() >= self.look_again {
-            self.advance(false, watch)?;
+        let (pulse, mut rest) = (Pulse::new(watch), chunk);
+        loop {
+            let (part, behind) = rest.split_at(rest.floor_char_boundary(PART));
+            self.buffers.held.push_str(part);
+            if self.buffers.held.len() >= self.look_again {
+                self.advance(false, &pulse)?;
+            }
+            if behind.is_empty() {
+                return Ok(&self.buffers.ids);
+            }
+            pulse.check()?;
+            rest = behind;
         }
-        Ok(&self.buffers.ids)
     }
 
     /// The bytes of text that wait for what comes next.
@@ -110,15 +121,15 @@ impl StreamEncoder {
     /// As [`StreamEncoder::finish`], and [`Error::Interrupted`].
     pub fn finish_watched(&mut self, watch: &dyn Watch) -> Result<&[u32]> {
         self.buffers.ids.clear();
-        self.advance(true, watch)?;
+        self.advance(true, &Pulse::new(watch))?;
         (self.done, self.inside) = (0, false);
         Ok(&self.buffers.ids)
     }
 
-    fn advance(&mut self, ended: bool, watch: &dyn Watch) -> Result<()> {
+    fn advance(&mut self, ended: bool, pulse: &Pulse<'_>) -> Result<()> {
         let tokenizer = Arc::clone(&self.tokenizer);
         let used = tokenizer
-            .with_scratch(0, |scratch| self.encode_held(&tokenizer, scratch, ended, watch))?;
+            .with_scratch(0, |scratch| self.encode_held(&tokenizer, scratch, ended, pulse))?;
         self.buffers.held.drain(..used);
         self.done += used;
         let held = self.buffers.held.len();
@@ -136,10 +147,10 @@ impl StreamEncoder {
         tokenizer: &Tokenizer,
         scratch: &mut Scratch,
         ended: bool,
-        watch: &dyn Watch,
+        pulse: &Pulse<'_>,
     ) -> Result<usize> {
         let Buffers { held, ids } = &mut self.buffers;
-        let ids = &mut Left { sink: ids, pulse: Pulse::new(watch) };
+        let ids = &mut Left { sink: ids, pulse };
         let limit = if ended { held.len() } else { self.policy.open_from(held) };
         self.policy.check(held).map_err(|error| match error {
             Error::SpecialToken { token, offset } => {

@@ -47,6 +47,7 @@ pub struct Tokenizer {
     strict: OnceLock<Policy>,
     /// Made for the first text that is long enough.
     cuts: OnceLock<Option<Cuts>>,
+    pub(crate) longest: OnceLock<usize>,
     pool: Pool<Box<Scratch>>,
     pub(crate) buffers: Pool<Buffers>,
 }
@@ -66,16 +67,6 @@ impl Scratch {
             ends: Vec::with_capacity(BATCH),
             places: Vec::with_capacity(BATCH),
         }
-    }
-
-    /// Makes `ends`, counted from `from`, of `places`.
-    fn relative(&mut self, from: usize) -> Result<()> {
-        self.ends.clear();
-        for &end in &self.places {
-            let end = u32::try_from(end - from).map_err(|_| Error::long_piece(end - from))?;
-            self.ends.push(end);
-        }
-        Ok(())
     }
 
     /// The ids of one piece, by itself.
@@ -121,6 +112,7 @@ impl Tokenizer {
             plain,
             strict: OnceLock::new(),
             cuts,
+            longest: OnceLock::new(),
             pool,
             buffers,
         })
@@ -317,7 +309,7 @@ impl Tokenizer {
                 Some(symbols) => {
                     scratch.places.clear();
                     let next = symbols.fill(span, from, &mut scratch.places, BATCH).next;
-                    scratch.relative(from)?;
+                    relative(&scratch.places, from, &mut scratch.ends)?;
                     next
                 }
             };
@@ -345,14 +337,24 @@ impl Tokenizer {
             Cow::Borrowed(span) => self.encode_settled_normal(span, scratch, sink),
             Cow::Owned(normal) => {
                 // A cut counts only where it is one of the text before the normalizer too.
-                let places = &mut scratch.places;
+                let mut places = std::mem::take(&mut scratch.places);
                 places.clear();
-                let filled = self.fill(&normal, 0, places, usize::MAX)?;
+                let filled = self.fill(&normal, 0, &mut places, usize::MAX)?;
                 places.truncate(filled.settled);
-                let (used, end) = normalizer.last_cut(span, place, places)?;
+                let (used, end) = normalizer.last_cut(span, place, &places)?;
                 places.retain(|&piece_end| piece_end <= end);
-                scratch.relative(0)?;
-                self.merge_pieces(normal.as_bytes(), 0, scratch, sink)?;
+                let mut from = 0;
+                for part in places.chunks(BATCH) {
+                    if sink.is_left() {
+                        return Err(Error::Interrupted);
+                    }
+                    relative(part, from, &mut scratch.ends)?;
+                    self.merge_pieces(normal.as_bytes(), from, scratch, sink)?;
+                    from = part.last().copied().unwrap_or(from);
+                }
+                places.clear();
+                places.shrink_to(BATCH);
+                scratch.places = places;
                 Ok(used)
             }
         }
@@ -366,6 +368,9 @@ impl Tokenizer {
     ) -> Result<usize> {
         let mut from = 0;
         loop {
+            if sink.is_left() {
+                return Err(Error::Interrupted);
+            }
             scratch.ends.clear();
             let next = self.pretokenizer.settled_chunk(span, from, &mut scratch.ends);
             if next > from {
@@ -378,7 +383,7 @@ impl Tokenizer {
             let filled = self.fill(span, from, places, BATCH)?;
             places.truncate(filled.settled);
             let Some(&last) = places.last() else { return Ok(from) };
-            scratch.relative(from)?;
+            relative(&scratch.places, from, &mut scratch.ends)?;
             self.merge_pieces(span.as_bytes(), from, scratch, sink)?;
             from = last;
             if last != filled.next {
@@ -469,6 +474,15 @@ impl Tokenizer {
     pub fn rule(&self) -> MergeRule {
         self.model.rule()
     }
+}
+
+/// Makes `ends`, counted from `from`, of `places`.
+fn relative(places: &[usize], from: usize, ends: &mut Vec<u32>) -> Result<()> {
+    ends.clear();
+    for &end in places {
+        ends.push(u32::try_from(end - from).map_err(|_| Error::long_piece(end - from))?);
+    }
+    Ok(())
 }
 
 impl PartialEq for Tokenizer {

@@ -2,7 +2,8 @@
 //!
 //! In: what [`Tokenizer::encode`] and [`Tokenizer::count`] take, and a [`Watch`]. Out: the same, or
 //! [`Error::Interrupted`]. The watch is asked between pieces, some hundreds at a time, and between
-//! the blocks of a long piece, no more often than every 50 ms.
+//! the blocks of a long piece, no more often than every 50 ms. Work that encodes again and again has
+//! one [`Pulse`] for all of it, so that many short looks are one long one.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,30 +15,36 @@ use crate::error::{Error, Result};
 use crate::sink::{Behind, Count, Sink};
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
-use crate::train::Watch;
+use crate::train::{NoWatch, Watch};
 
 pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Asks a watch whether to go on, from time to time.
-pub(crate) struct Pulse<'w> {
+/// Asks a watch whether to go on, from time to time. For one thread.
+pub struct Pulse<'w> {
     watch: &'w dyn Watch,
     next: Cell<Instant>,
     stopped: Cell<bool>,
 }
 
 impl<'w> Pulse<'w> {
-    pub(crate) fn new(watch: &'w dyn Watch) -> Self {
+    /// The pulse of work that begins now.
+    pub fn new(watch: &'w dyn Watch) -> Self {
         let (next, stopped) = (Cell::new(Instant::now() + INTERVAL), Cell::new(false));
         Self { watch, next, stopped }
     }
 
-    /// Whether the watch has said to stop, without asking it.
-    pub(crate) fn stopped(&self) -> bool {
-        self.stopped.get()
+    /// The pulse of work that nobody stops.
+    pub fn free() -> Pulse<'static> {
+        Pulse::new(&NoWatch)
+    }
+
+    /// An error when the watch has said to stop, without asking it.
+    fn result(&self) -> Result<()> {
+        if self.stopped.get() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Whether the watch says to stop; it is asked when the interval has passed.
-    pub(crate) fn stops(&self) -> bool {
+    pub fn stops(&self) -> bool {
         if self.stopped.get() {
             return true;
         }
@@ -47,6 +54,14 @@ impl<'w> Pulse<'w> {
             self.stopped.set(!self.watch.progress(0, 0));
         }
         self.stopped.get()
+    }
+
+    /// An error when the watch says to stop.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub fn check(&self) -> Result<()> {
+        if self.stops() { Err(Error::Interrupted) } else { Ok(()) }
     }
 }
 
@@ -87,7 +102,14 @@ impl<'w> Beat<'w> {
     }
 }
 
-/// A sink whose long pieces are given up when a beat says so.
+/// For a [`Pulse`] on each of the threads.
+impl Watch for Beat<'_> {
+    fn progress(&self, _done: u64, _total: u64) -> bool {
+        self.check().is_ok()
+    }
+}
+
+/// A sink that is full when a beat says so. What it took is then of no use: see [`Beat::check`].
 pub(crate) struct Beating<'s, 'w, S> {
     pub(crate) sink: &'s mut S,
     pub(crate) beat: &'s Beat<'w>,
@@ -104,7 +126,7 @@ impl<S: Sink> Sink for Beating<'_, '_, S> {
     }
 
     fn is_full(&self) -> bool {
-        self.sink.is_full()
+        self.sink.is_full() || self.beat.check().is_err()
     }
 
     fn is_left(&self) -> bool {
@@ -116,7 +138,7 @@ impl<S: Sink> Sink for Beating<'_, '_, S> {
 /// else, for what is left out would be lost.
 pub(crate) struct Left<'s, 'w, S> {
     pub(crate) sink: &'s mut S,
-    pub(crate) pulse: Pulse<'w>,
+    pub(crate) pulse: &'s Pulse<'w>,
 }
 
 impl<S: Sink> Sink for Left<'_, '_, S> {
@@ -137,7 +159,7 @@ impl<S: Sink> Sink for Left<'_, '_, S> {
 /// A sink that is full when the watch says so.
 struct Watched<'s, 'w, S> {
     sink: &'s mut S,
-    pulse: Pulse<'w>,
+    pulse: &'s Pulse<'w>,
 }
 
 impl<S: Sink> Sink for Watched<'_, '_, S> {
@@ -171,7 +193,21 @@ impl Tokenizer {
         ids: &mut Vec<u32>,
         watch: &dyn Watch,
     ) -> Result<()> {
-        self.watched(text, policy, &mut Behind::new(ids, text.len()), watch)
+        self.encode_until(text, policy, ids, &Pulse::new(watch))
+    }
+
+    /// [`Tokenizer::encode`] that `pulse` can stop.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`], and [`Error::Interrupted`].
+    pub fn encode_until(
+        &self,
+        text: &str,
+        policy: &Policy,
+        ids: &mut Vec<u32>,
+        pulse: &Pulse<'_>,
+    ) -> Result<()> {
+        self.to_sink(text, policy, &mut Behind::new(ids, text.len()), pulse)
     }
 
     /// [`Tokenizer::count`] that `watch` can stop.
@@ -185,9 +221,7 @@ impl Tokenizer {
         limit: Option<usize>,
         watch: &dyn Watch,
     ) -> Result<usize> {
-        let mut count = Count::up_to(limit);
-        self.watched(text, policy, &mut count, watch)?;
-        Ok(count.get())
+        self.count_until(text, policy, limit, &Pulse::new(watch))
     }
 
     /// [`Tokenizer::encode_bytes`] that `watch` can stop.
@@ -201,9 +235,9 @@ impl Tokenizer {
         ids: &mut Vec<u32>,
         watch: &dyn Watch,
     ) -> Result<()> {
-        let mut sink = Watched { sink: ids, pulse: Pulse::new(watch) };
-        self.bytes_to(bytes, policy, &mut sink)?;
-        if sink.pulse.stopped() { Err(Error::Interrupted) } else { Ok(()) }
+        let pulse = Pulse::new(watch);
+        self.bytes_to(bytes, policy, &mut Watched { sink: ids, pulse: &pulse })?;
+        pulse.result()
     }
 
     /// [`Tokenizer::count_bytes`] that `watch` can stop.
@@ -217,23 +251,43 @@ impl Tokenizer {
         limit: Option<usize>,
         watch: &dyn Watch,
     ) -> Result<usize> {
-        let mut count = Count::up_to(limit);
-        let mut sink = Watched { sink: &mut count, pulse: Pulse::new(watch) };
-        self.bytes_to(bytes, policy, &mut sink)?;
-        if sink.pulse.stopped() { Err(Error::Interrupted) } else { Ok(count.get()) }
+        let (mut count, pulse) = (Count::up_to(limit), Pulse::new(watch));
+        self.bytes_to(bytes, policy, &mut Watched { sink: &mut count, pulse: &pulse })?;
+        pulse.result().map(|()| count.get())
     }
 
-    fn watched(
+    /// [`Tokenizer::count`] that `pulse` can stop.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::count`], and [`Error::Interrupted`].
+    pub fn count_until(
+        &self,
+        text: &str,
+        policy: &Policy,
+        limit: Option<usize>,
+        pulse: &Pulse<'_>,
+    ) -> Result<usize> {
+        let mut count = Count::up_to(limit);
+        if self.is_beyond(text.len(), limit) {
+            policy.check(text)?;
+            return Ok(count.passed());
+        }
+        self.to_sink(text, policy, &mut count, pulse)?;
+        Ok(count.get())
+    }
+
+    /// [`Tokenizer::encode`] into any sink, that `pulse` can stop.
+    pub(crate) fn to_sink(
         &self,
         text: &str,
         policy: &Policy,
         sink: &mut impl Sink,
-        watch: &dyn Watch,
+        pulse: &Pulse<'_>,
     ) -> Result<()> {
         policy.check(text)?;
-        let mut sink = Watched { sink, pulse: Pulse::new(watch) };
+        let mut sink = Watched { sink, pulse };
         let encode = |scratch: &mut _| self.encode_to(text, policy, scratch, &mut sink);
         self.with_scratch(text.len(), encode)?;
-        if sink.pulse.stopped() { Err(Error::Interrupted) } else { Ok(()) }
+        pulse.result()
     }
 }

@@ -17,6 +17,7 @@ use bytepair::stream::StreamEncoder;
 use bytepair::stream_decode::{Invalid, StreamDecoder};
 use bytepair::tokenizer::Tokenizer;
 use bytepair::vocab::Vocab;
+use bytepair::watched::Pulse;
 
 const ROUNDS: usize = if cfg!(miri) { 1 } else { 40 };
 
@@ -59,7 +60,7 @@ fn work(tokenizer: &Arc<Tokenizer>, text: &str, expected: &[u32]) {
     assert_eq!(ids, expected);
     let mut decoder = StreamDecoder::new(Arc::clone(tokenizer), Invalid::Replace);
     assert_eq!(decoder.feed(&ids).unwrap(), text);
-    let end = cut::prefix(tokenizer, text, everything, 5).unwrap();
+    let end = cut::prefix(tokenizer, text, everything, 5, &Pulse::free()).unwrap();
     assert!(encode(tokenizer, &text[..end]).len() <= 5);
 }
 

@@ -93,9 +93,10 @@ def load(path: str) -> Tokenizer:
 
 def save(tokenizer: Tokenizer, path: str) -> None:
     """Write a tokenizer to a directory, which is made if it is not there."""
-    check(tokenizer)
+    contents = _contents(tokenizer)  # before the directory, so that a refusal leaves none
     os.makedirs(path, exist_ok=True)
-    save_files(tokenizer, *(os.path.join(path, name) for name in PAIRS[0]))
+    for name, content in zip(PAIRS[0], contents, strict=True):
+        _files.write_whole(os.path.join(path, name), content)
 
 
 def _pair_in(path: str) -> tuple[str, str] | None:
@@ -126,6 +127,12 @@ def save_files(
     merges_path: str | os.PathLike[str],
 ) -> None:
     """Write the two files; see `Tokenizer.save_files`."""
+    for path, content in zip((vocab_path, merges_path), _contents(tokenizer), strict=True):
+        _files.write_whole(os.fspath(path), content)
+
+
+def _contents(tokenizer: Tokenizer) -> tuple[str, str]:
+    """What the two files hold."""
     check(tokenizer)
     entries = {spell(token): id for id, token in tokenizer._model.items()}
     for name, id in tokenizer.special_tokens.items():
@@ -140,8 +147,7 @@ def save_files(
         raise FormatError(message)
     ordered = dict(sorted(entries.items(), key=lambda entry: entry[1]))
     merges = "".join(f"{spell(left)} {spell(right)}\n" for left, right in tokenizer.merges)
-    _files.write_whole(os.fspath(vocab_path), json.dumps(ordered))
-    _files.write_whole(os.fspath(merges_path), f"{HEADER}\n{merges}")
+    return json.dumps(ordered), f"{HEADER}\n{merges}"
 
 
 def check(tokenizer: Tokenizer) -> None:

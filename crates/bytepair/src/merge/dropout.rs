@@ -64,6 +64,9 @@ impl Chance {
 
 const NONE: usize = usize::MAX;
 
+/// Merges looked at between two questions whether to go on.
+const LISTEN: usize = 1 << 12;
+
 #[derive(Debug, Clone, Copy)]
 struct Part {
     id: u32,
@@ -79,25 +82,30 @@ struct Parts<'m> {
     merges: &'m Merges,
     row: Vec<Part>,
     queue: BinaryHeap<Entry>,
+    /// Merges looked at, and who is asked now and then whether to go on.
+    looks: usize,
+    stops: &'m dyn Fn() -> bool,
 }
 
 impl Model {
-    /// Appends ids of `piece` to `ids`, leaving merges out by chance.
+    /// Appends ids of `piece` to `ids`, leaving merges out by chance; given up once `stops` says so,
+    /// which is asked now and then.
     ///
     /// # Errors
-    /// [`Error::UnknownByte`] when no token is a byte of the piece.
+    /// [`Error::UnknownByte`] when no token is a byte of the piece; [`Error::Interrupted`].
     pub fn merge_with_dropout(
         &self,
         piece: &[u8],
         rate: Rate,
         chance: &mut Chance,
         ids: &mut Vec<u32>,
+        stops: &dyn Fn() -> bool,
     ) -> Result<()> {
-        let mut parts = Parts::new(&self.merges, piece)?;
+        let mut parts = Parts::new(&self.merges, piece, stops)?;
         // Without a draw, so that the longest piece takes no time.
         if rate.0 < 1.0 {
             let mut skipped = Vec::new();
-            while let Some(at) = parts.choose(rate, chance, &mut skipped) {
+            while let Some(at) = parts.choose(rate, chance, &mut skipped)? {
                 parts.merge(at);
             }
         }
@@ -111,7 +119,7 @@ impl Model {
 }
 
 impl<'m> Parts<'m> {
-    fn new(merges: &'m Merges, piece: &[u8]) -> Result<Self> {
+    fn new(merges: &'m Merges, piece: &[u8], stops: &'m dyn Fn() -> bool) -> Result<Self> {
         let last = piece.len().wrapping_sub(1);
         let part = |(at, &byte): (usize, &u8)| {
             let previous = at.checked_sub(1).unwrap_or(NONE);
@@ -119,9 +127,18 @@ impl<'m> Parts<'m> {
             merges.byte_id(byte).map(|id| Part { id, previous, next })
         };
         let row = piece.iter().enumerate().map(part).collect::<Result<Vec<_>>>()?;
-        let mut this = Self { merges, row, queue: BinaryHeap::new() };
-        (0..this.row.len()).for_each(|at| this.offer(at));
+        let mut this = Self { merges, row, queue: BinaryHeap::new(), looks: 0, stops };
+        for at in 0..this.row.len() {
+            this.listen()?;
+            this.offer(at);
+        }
         Ok(this)
+    }
+
+    fn listen(&mut self) -> Result<()> {
+        self.looks += 1;
+        let stops = self.looks.is_multiple_of(LISTEN) && (self.stops)();
+        if stops { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     fn merge_at(&self, at: usize) -> Option<Merge> {
@@ -142,9 +159,10 @@ impl<'m> Parts<'m> {
         rate: Rate,
         chance: &mut Chance,
         skipped: &mut Vec<Entry>,
-    ) -> Option<usize> {
+    ) -> Result<Option<usize>> {
         let mut chosen = None;
         while let Some(entry) = self.queue.pop() {
+            self.listen()?;
             let Reverse((rank, at)) = entry;
             // One merge may be queued twice, and is then twice on top; one that is gone is no merge.
             let is_twice = self.queue.peek() == Some(&entry);
@@ -158,7 +176,7 @@ impl<'m> Parts<'m> {
             skipped.push(entry);
         }
         self.queue.extend(skipped.drain(..));
-        chosen
+        Ok(chosen)
     }
 
     fn merge(&mut self, at: usize) {

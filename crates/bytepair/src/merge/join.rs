@@ -65,8 +65,10 @@ impl Model {
         ids: &mut Vec<u32>,
         stops: &dyn Fn() -> bool,
     ) -> Result<()> {
-        let looked_up = self.whole_pieces() && !self.is_trained();
-        if self.symbols().is_some() || (looked_up && self.vocab().id(piece).is_some()) {
+        if let Some(symbols) = self.symbols() {
+            return symbols.merge_until(piece, ids, stops);
+        }
+        if self.whole_pieces() && !self.is_trained() && self.vocab().id(piece).is_some() {
             return self.merge(piece, work, ids);
         }
         merge_until(&self.merges, self.vocab(), piece, BLOCK, work, ids, stops)

@@ -7,7 +7,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::error::{Error, Result};
 use crate::merge::{Merge, MergeTable, NO_RANK};
+
+/// Pairs gone through between two questions whether to go on.
+const LISTEN: usize = 1 << 12;
 
 /// Up to this many symbols the flat array wins.
 const SCAN_MOST: usize = 48;
@@ -15,13 +19,17 @@ const SCAN_MOST: usize = 48;
 /// No part on this side.
 const NONE: usize = usize::MAX;
 
-/// Merges `parts` until no pair of them has a merge.
-pub(super) fn merge(table: &MergeTable, parts: &mut Vec<u32>) {
-    if parts.len() <= SCAN_MOST {
-        scan(table, parts);
-    } else {
-        queue(table, parts);
+/// Merges `parts` until no pair of them has a merge; given up once `stops` says so.
+pub(super) fn merge(
+    table: &MergeTable,
+    parts: &mut Vec<u32>,
+    stops: &dyn Fn() -> bool,
+) -> Result<()> {
+    if parts.len() > SCAN_MOST {
+        return queue(table, parts, stops);
     }
+    scan(table, parts);
+    Ok(())
 }
 
 fn scan(table: &MergeTable, parts: &mut Vec<u32>) {
@@ -60,7 +68,13 @@ struct Part {
     next: usize,
 }
 
-fn queue(table: &MergeTable, ids: &mut Vec<u32>) {
+fn queue(table: &MergeTable, ids: &mut Vec<u32>, stops: &dyn Fn() -> bool) -> Result<()> {
+    let mut looks = 0_usize;
+    let mut listen = || {
+        looks += 1;
+        let stopped = looks.is_multiple_of(LISTEN) && stops();
+        if stopped { Err(Error::Interrupted) } else { Ok(()) }
+    };
     let last = ids.len() - 1;
     let mut parts: Vec<Part> = ids
         .iter()
@@ -85,9 +99,11 @@ fn queue(table: &MergeTable, ids: &mut Vec<u32>) {
         }
     };
     for at in 0..last {
+        listen()?;
         offer(&mut parts, &mut queue, at);
     }
     while let Some(Reverse((rank, at))) = queue.pop() {
+        listen()?;
         let part = parts[at];
         // An entry is stale when the pair at its place has changed its rank since. If the pair
         // changed but the rank did not, merging it is right all the same.
@@ -112,6 +128,7 @@ fn queue(table: &MergeTable, ids: &mut Vec<u32>) {
         ids.push(parts[at].id);
         at = parts[at].next;
     }
+    Ok(())
 }
 
 /// The definition, O(n²): the twin that the others are tested against.

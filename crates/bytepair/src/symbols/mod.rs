@@ -154,23 +154,36 @@ impl Symbols {
     /// # Errors
     /// [`Error::Vocab`] for a character, [`Error::UnknownByte`] for a byte that no token covers.
     pub fn merge(&self, piece: &[u8], ids: &mut Vec<u32>) -> Result<()> {
-        let Some(finder) = &self.finder else { return self.merge_free(piece, ids) };
+        self.merge_until(piece, ids, &|| false)
+    }
+
+    /// [`Symbols::merge`], given up once `stops` says so.
+    ///
+    /// # Errors
+    /// As [`Symbols::merge`], and [`Error::Interrupted`].
+    pub(crate) fn merge_until(
+        &self,
+        piece: &[u8],
+        ids: &mut Vec<u32>,
+        stops: &dyn Fn() -> bool,
+    ) -> Result<()> {
+        let Some(finder) = &self.finder else { return self.merge_free(piece, ids, stops) };
         let mut from = 0;
         if let Ok(text) = std::str::from_utf8(piece) {
             while let Some(found) = finder.find(text, from) {
-                self.merge_free(&piece[from..found.start], ids)?;
+                self.merge_free(&piece[from..found.start], ids, stops)?;
                 ids.push(self.frozen_ids[found.string]);
                 from = found.end;
             }
         }
-        self.merge_free(&piece[from..], ids)
+        self.merge_free(&piece[from..], ids, stops)
     }
 
-    /// [`Symbols::merge`] of what holds no frozen token.
-    fn merge_free(&self, piece: &[u8], ids: &mut Vec<u32>) -> Result<()> {
+    /// [`Symbols::merge_until`] of what holds no frozen token.
+    fn merge_free(&self, piece: &[u8], ids: &mut Vec<u32>, stops: &dyn Fn() -> bool) -> Result<()> {
         let mut parts = Vec::with_capacity(piece.len());
         self.split(piece, &mut parts)?;
-        engine::merge(&self.table, &mut parts);
+        engine::merge(&self.table, &mut parts, stops)?;
         ids.append(&mut parts);
         Ok(())
     }

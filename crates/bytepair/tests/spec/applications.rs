@@ -6,6 +6,7 @@ use bytepair::breaks::Break;
 use bytepair::cut;
 use bytepair::offsets::{Span, Unit, encode_with_offsets};
 use bytepair::stream_decode::{Invalid, StreamDecoder};
+use bytepair::watched::Pulse;
 use serde::Deserialize;
 
 use crate::suite::{self, Bytes, PatternText, Special};
@@ -92,7 +93,8 @@ fn offsets() {
         {
             let everything = tokenizer.everything();
             let (ids, spans) =
-                encode_with_offsets(&tokenizer, &case.text, everything, unit).unwrap();
+                encode_with_offsets(&tokenizer, &case.text, everything, unit, &Pulse::free())
+                    .unwrap();
             assert_eq!(decode(&tokenizer, &ids).unwrap(), case.text.as_bytes(), "{}", case.name);
             assert_eq!(spans, *expected, "{}, {unit:?}", case.name);
         }
@@ -125,16 +127,19 @@ fn cuts() {
             base(case.encoding.as_ref(), case.special_tokens.as_ref(), case.pattern.as_ref())
                 .unwrap();
         let (text, everything) = (case.text.as_str(), tokenizer.everything());
-        let right = cut::prefix(&tokenizer, text, everything, case.most).unwrap();
+        let right = cut::prefix(&tokenizer, text, everything, case.most, &Pulse::free()).unwrap();
         assert_eq!(text[..right], case.right, "{}", case.name);
-        let left = cut::suffix(&tokenizer, text, everything, case.most).unwrap();
+        let left = cut::suffix(&tokenizer, text, everything, case.most, &Pulse::free()).unwrap();
         assert_eq!(text[left..], case.left, "{}", case.name);
-        let (start, end) = cut::middle(&tokenizer, text, everything, case.most).unwrap();
+        let (start, end) =
+            cut::middle(&tokenizer, text, everything, case.most, &Pulse::free()).unwrap();
         assert_eq!(format!("{}{}", &text[..start], &text[end..]), case.middle, "{}", case.name);
         if let Some(chunks) = case.chunks {
             let prefer: Vec<Break> =
                 case.prefer.iter().map(|name| Break::named(name).unwrap()).collect();
-            let spans = cut::chunks(&tokenizer, text, everything, case.most, 0, &prefer).unwrap();
+            let spans =
+                cut::chunks(&tokenizer, text, everything, (case.most, 0), &prefer, &Pulse::free())
+                    .unwrap();
             let texts: Vec<&str> = spans.iter().map(|&(start, end)| &text[start..end]).collect();
             assert_eq!(texts, chunks, "{}", case.name);
         }
