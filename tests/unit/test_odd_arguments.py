@@ -86,7 +86,7 @@ def test_what_is_no_integer_is_refused_by_its_name(number):
         (lambda: GPT2.fits(TEXT, number), "n"),
         (lambda: GPT2.fits_batch([TEXT], number), "n"),
     ]:
-        with pytest.raises(TypeError, match=f"^{name} must be int, not {type(number).__name__}$"):
+        with pytest.raises(TypeError, match=f"^{name} must be int, not {type(number).__name__} "):
             call()
     if number is not None:
         with pytest.raises(TypeError, match="limit must be int or None, not "):
