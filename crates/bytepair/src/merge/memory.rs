@@ -21,7 +21,9 @@ use super::heap::Heap;
 use super::join;
 use super::store::BYTES_MOST;
 use crate::error::Result;
-use crate::simd::turn::{FIELDS, Found, Keys, Missed, NO_IDS, NONE, TURN, pack_two, unpack};
+use crate::simd::turn::{
+    FIELDS, Found, Keys, Missed, NO_IDS, NONE, Pieces, TURN, pack_two, unpack,
+};
 use crate::simd::{self, Level};
 use crate::sink::Sink;
 
@@ -111,31 +113,6 @@ struct Turn {
     out: Vec<u32>,
 }
 
-/// Pieces of a text: the ends of a turn, and where the first begins.
-#[derive(Clone, Copy)]
-struct Pieces<'a> {
-    text: &'a [u8],
-    start: u32,
-    ends: &'a [u32],
-}
-
-impl<'a> Pieces<'a> {
-    fn get(self, index: usize) -> &'a [u8] {
-        let start = index.checked_sub(1).map_or(self.start, |last| self.ends[last]);
-        &self.text[start as usize..self.ends[index] as usize]
-    }
-
-    /// Asks for the memory of as much of the text behind all of them as these take: without it, the first
-    /// look at each chunk of a long text is a wait.
-    fn ask_for(self, behind: &[u8]) {
-        let (start, end) = (self.start as usize, self.ends.last().map_or(0, |&end| end as usize));
-        let part = behind.get(start..end.min(behind.len())).unwrap_or_default();
-        for line in part.chunks(64).take(TURN) {
-            simd::prefetch(line, 0);
-        }
-    }
-}
-
 /// Finds and remembers the ids of pieces.
 #[derive(Debug)]
 pub struct Memory {
@@ -210,11 +187,10 @@ impl Memory {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let (level, text) = (Level::get(), &text[from..]);
-        let behind = &text[ends.last().map_or(0, |&end| end as usize)..];
+        let ahead = ends.last().map_or(0, |&end| end as usize);
         let mut start = 0;
         for ends in ends.chunks(TURN) {
-            let pieces = Pieces { text, start, ends };
-            pieces.ask_for(behind);
+            let pieces = Pieces { text, start, ends, ahead };
             self.look(level, pieces);
             self.settle(model, pieces)?;
             self.give(level, model, pieces, sink)?;
@@ -228,24 +204,22 @@ impl Memory {
 
     /// The first two passes.
     fn look(&mut self, level: Level, pieces: Pieces<'_>) {
-        let Pieces { text, start, ends } = pieces;
+        let count = pieces.ends.len();
         let Turn { keys, found, .. } = &mut *self.turn;
         let lines = self.cache.lines();
-        level.keys(text, start, ends, lines, keys);
-        for word in 0..ends.len().div_ceil(64) {
+        level.keys(pieces, lines, keys);
+        for word in 0..count.div_ceil(64) {
             let mut left = keys.long[word];
             while left != 0 {
                 let index = 64 * word + left.trailing_zeros() as usize;
                 left &= left - 1;
                 let key = long_key(pieces.get(index));
                 let line = key.line(lines.len());
+                simd::prefetch(lines, line as usize);
                 (keys.low[index], keys.high[index], keys.line[index]) = (key.low, key.high, line);
             }
         }
-        for &line in &keys.line[..ends.len()] {
-            simd::prefetch(lines, line as usize);
-        }
-        level.probe(lines, keys, ends.len(), found);
+        level.probe(lines, keys, count, found);
     }
 
     /// The third pass.

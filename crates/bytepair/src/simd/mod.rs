@@ -17,7 +17,7 @@ pub(crate) mod turn;
 
 use std::sync::OnceLock;
 
-use turn::{Found, Keys, Line, TURN};
+use turn::{Found, Keys, Line, Pieces, TURN};
 
 /// The environment variable that chooses the level.
 pub const VARIABLE: &str = "BYTEPAIR_SIMD";
@@ -169,26 +169,19 @@ impl Level {
         }
     }
 
-    /// Finds the keys of the pieces of `text` that end at `ends`, the first beginning at `start`, but for
-    /// those that are long.
+    /// Finds the keys of pieces, but for those that are long, and asks for the memory of their lines
+    /// and of the text ahead.
     #[inline]
-    pub(crate) fn keys(
-        self,
-        text: &[u8],
-        start: u32,
-        ends: &[u32],
-        lines: &[Line],
-        keys: &mut Keys,
-    ) {
-        assert!(ends.len() <= TURN && lines.len().is_power_of_two(), "at most a turn");
+    pub(crate) fn keys(self, pieces: Pieces<'_>, lines: &[Line], keys: &mut Keys) {
+        assert!(pieces.ends.len() <= TURN && lines.len().is_power_of_two(), "at most a turn");
         keys.long = [0; TURN / 64];
         let done = match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => avx512::keys(text, start, ends, lines, keys),
-            _ => 0,
+            Set::Avx512 => avx512::keys(pieces, lines, keys),
+            _ => false,
         };
-        if done == 0 {
-            portable::keys(text, start, ends, lines, keys);
+        if !done {
+            portable::keys(pieces, lines, keys);
         }
     }
 

@@ -1,9 +1,9 @@
 //! The definition, in plain Rust: eight bytes at a time.
 
 use super::turn::{
-    FIELDS, Found, KEY_MOST, Key, Keys, Line, MORE, Missed, NO_IDS, NONE, unpack as fields,
+    FIELDS, Found, KEY_MOST, Key, Keys, Line, MORE, Missed, NO_IDS, NONE, Pieces, unpack as fields,
 };
-use super::{HIGH, INSIDE};
+use super::{HIGH, INSIDE, prefetch};
 
 /// Turns an 8 by 8 matrix of bits, a row in each byte, over its diagonal.
 ///
@@ -58,7 +58,8 @@ pub(super) fn places(words: &[u64], first: u32, places: &mut Vec<u32>) {
     }
 }
 
-pub(super) fn keys(text: &[u8], start: u32, ends: &[u32], lines: &[Line], keys: &mut Keys) {
+pub(super) fn keys(pieces: Pieces<'_>, lines: &[Line], keys: &mut Keys) {
+    let Pieces { text, start, ends, .. } = pieces;
     let mut start = start as usize;
     for (index, &end) in ends.iter().enumerate() {
         let end = end as usize;
@@ -67,6 +68,7 @@ pub(super) fn keys(text: &[u8], start: u32, ends: &[u32], lines: &[Line], keys: 
         } else {
             let key = Key::of(text, start, end);
             let line = key.line(lines.len());
+            prefetch(lines, line as usize);
             (keys.low[index], keys.high[index], keys.line[index]) = (key.low, key.high, line);
         }
         start = end;
@@ -108,7 +110,7 @@ pub(super) fn unpack(words: &[u64], out: &mut [u32]) -> usize {
 mod tests {
     use super::super::pairs::{self, Filter};
     use super::super::turn::{
-        Found, Key, Keys, Line, MORE, NO_IDS, NONE, Slot, TURN, pack, unpack,
+        Found, Key, Keys, Line, MORE, NO_IDS, NONE, Pieces, Slot, TURN, pack, unpack,
     };
     use super::super::{Leads, Level, PLANES};
 
@@ -214,7 +216,8 @@ mod tests {
             let (text, ends) = pieces(count);
             for level in Level::all() {
                 let mut keys = Keys::new();
-                level.keys(&text, 3, &ends, &lines, &mut keys);
+                let pieces = Pieces { text: &text, start: 3, ends: &ends, ahead: 9 };
+                level.keys(pieces, &lines, &mut keys);
                 let mut start = 3;
                 for (index, &end) in ends.iter().enumerate() {
                     let (from, end) = (start as usize, end as usize);
@@ -241,7 +244,7 @@ mod tests {
         let empty = Slot { key: Key { low: 1, high: 0 }, ids: MORE | NO_IDS, more: 0 };
         let mut lines = vec![Line([empty; 2]); 256];
         let mut keys = Keys::new();
-        super::keys(&text, 3, &ends, &lines, &mut keys);
+        super::keys(Pieces { text: &text, start: 3, ends: &ends, ahead: 0 }, &lines, &mut keys);
         let word_of = |index: u32| {
             let ids: Vec<u32> = (0..index % 4).map(|n| (index * 79_191 + n) % NONE).collect();
             pack(&ids).expect("at most three, and each fits")

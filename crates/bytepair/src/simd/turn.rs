@@ -21,6 +21,24 @@ pub(crate) const NO_IDS: u64 = MORE - 1;
 /// The longest piece that is its own key, in bytes.
 pub(crate) const KEY_MOST: usize = 15;
 
+/// Pieces of a text: the ends of a turn, and where the first begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Pieces<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) start: u32,
+    pub(crate) ends: &'a [u32],
+    /// How far behind each piece the text is asked for: without it, the first look at each chunk of a
+    /// long text is a wait.
+    pub(crate) ahead: usize,
+}
+
+impl<'a> Pieces<'a> {
+    pub(crate) fn get(self, index: usize) -> &'a [u8] {
+        let start = index.checked_sub(1).map_or(self.start, |last| self.ends[last]);
+        &self.text[start as usize..self.ends[index] as usize]
+    }
+}
+
 /// A piece and its ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]

@@ -22,31 +22,26 @@ use std::arch::x86_64::{
 
 use super::super::pairs::{FACTOR, Filter, SHIFT};
 use super::super::turn::{
-    FACTORS, FIELD, Found, KEY_MOST, Keys, Line, Missed, NO_IDS, NONE, TURN, TURNED,
+    FACTORS, FIELD, Found, KEY_MOST, Keys, Line, Missed, NO_IDS, NONE, Pieces, TURN, TURNED,
 };
-use super::{NUMBERS, SWAPPED, load, load_half, store, store_half};
+use super::{NUMBERS, SWAPPED, load, load_half, prefetch, store, store_half};
 
 const EIGHTS: &str = "a turn is whole eights";
 const ROOM: &str = "room for two words of each piece";
 
-/// The keys of all pieces, if the text has 16 bytes; returns of how many.
-pub(in super::super) fn keys(
-    text: &[u8],
-    start: u32,
-    ends: &[u32],
-    lines: &[Line],
-    keys: &mut Keys,
-) -> usize {
+/// The keys of all pieces, if the text has 16 bytes; returns whether it has.
+pub(in super::super) fn keys(pieces: Pieces<'_>, lines: &[Line], keys: &mut Keys) -> bool {
     // SAFETY: only a `Level` for which `is_here` was true calls it.
-    unsafe { keys_compiled(text, start, ends, lines, keys) }
+    unsafe { keys_compiled(pieces, lines, keys) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn keys_compiled(text: &[u8], start: u32, ends: &[u32], lines: &[Line], keys: &mut Keys) -> usize {
+fn keys_compiled(pieces: Pieces<'_>, lines: &[Line], keys: &mut Keys) -> bool {
     #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "15")]
     const MOST: i32 = KEY_MOST as i32;
+    let Pieces { text, start, ends, ahead } = pieces;
     if text.len() < 16 {
-        return 0;
+        return false;
     }
     #[expect(clippy::cast_possible_truncation, reason = "a power of two of at most 32 bits")]
     let mask = _mm256_set1_epi32((lines.len() as u32).wrapping_sub(1).cast_signed());
@@ -67,8 +62,16 @@ fn keys_compiled(text: &[u8], start: u32, ends: &[u32], lines: &[Line], keys: &m
         store(high, keys.high[8 * eight..].first_chunk_mut().expect(EIGHTS));
         store_half(line, keys.line[8 * eight..].first_chunk_mut().expect(EIGHTS));
         before = ends.last().copied().unwrap_or(before);
+        prefetch(text, before as usize + ahead);
+        // From memory, of the eight before: to get each from the register takes longer.
+        for &line in &keys.line[8 * eight.saturating_sub(1)..][..8] {
+            prefetch(lines, line as usize);
+        }
     }
-    ends.len()
+    for &line in &keys.line[8 * (ends.len().saturating_sub(1) / 8)..][..8] {
+        prefetch(lines, line as usize);
+    }
+    true
 }
 
 /// The 16 bytes of `text` from each place of `at` on, and zeros behind its end. It has at least 16.
