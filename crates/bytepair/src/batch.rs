@@ -8,6 +8,7 @@
 //! Threads are scoped: none outlives the call, so a later `fork` is safe, and a small input starts
 //! none. Starting one takes about as long as to encode 50 KB.
 
+use std::cell::Cell;
 use std::num::NonZero;
 use std::ops::Range;
 use std::process;
@@ -103,13 +104,13 @@ pub fn encode_batch_watched(
         let Slab { mut ids, mut ends, .. } = gather.slab();
         let bytes = parts.iter().map(|part| part.text.len()).sum();
         let mut behind = Behind::new(&mut ids, bytes);
-        let mut since = CHECKED;
+        let since = Cell::new(0);
         for part in parts {
-            checked(&beat, &mut since, part)?;
             policy.check(part.text)?;
-            let mut sink = Beating { sink: &mut behind, beat: &beat };
+            since.set(since.get() + EACH);
+            let mut sink = Beating { sink: &mut behind, beat: &beat, since: &since };
             tokenizer.encode_to(part.text, policy, scratch, &mut sink)?;
-            beat.check()?;
+            beat.heard()?;
             if part.last {
                 ends.push(behind.len());
             }
@@ -121,18 +122,8 @@ pub fn encode_batch_watched(
     Ok(gather.into_rows())
 }
 
-/// After how many bytes of short texts a beat is asked: that takes as long as to encode some.
-const CHECKED: usize = 1 << 14;
-
-/// Asks `beat` before a part, `since` so many bytes.
-fn checked(beat: &Beat<'_>, since: &mut usize, part: &Part<'_>) -> Result<()> {
-    *since += part.text.len() + 16;
-    if *since < CHECKED {
-        return Ok(());
-    }
-    *since = 0;
-    beat.check()
-}
+/// A text counts for so many bytes more than it has, before a beat is asked.
+const EACH: usize = 16;
 
 /// The number of ids of each text.
 ///
@@ -162,14 +153,14 @@ pub fn count_batch_watched(
     let plan = Plan::new(tokenizer, texts, policy, threads)?;
     let work = |_: usize, parts: &[Part<'_>], scratch: &mut Scratch| {
         let mut counts = Vec::with_capacity(parts.len());
-        let mut since = CHECKED;
+        let since = Cell::new(0);
         for part in parts {
-            checked(&beat, &mut since, part)?;
             policy.check(part.text)?;
             let mut count = Count::up_to(None);
-            let mut sink = Beating { sink: &mut count, beat: &beat };
+            since.set(since.get() + EACH);
+            let mut sink = Beating { sink: &mut count, beat: &beat, since: &since };
             tokenizer.encode_to(part.text, policy, scratch, &mut sink)?;
-            beat.check()?;
+            beat.heard()?;
             counts.push((count.get(), part.last));
         }
         Ok(counts)

@@ -79,12 +79,15 @@ impl<'w> Beat<'w> {
         Self { watch, caller: thread::current().id(), next, stopped: AtomicBool::new(false) }
     }
 
+    /// An error when the watch has said to stop.
+    pub(crate) fn heard(&self) -> Result<()> {
+        if self.stopped.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
     /// An error when the watch says to stop, or has said so; it is asked when the interval has
     /// passed.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.stopped.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        self.heard()?;
         if thread::current().id() != self.caller {
             return Ok(());
         }
@@ -109,10 +112,15 @@ impl Watch for Beat<'_> {
     }
 }
 
-/// A sink that is full when a beat says so. What it took is then of no use: see [`Beat::check`].
+/// After how many bytes of text a beat is asked: that takes as long as to encode some.
+const ASKED: usize = 1 << 14;
+
+/// A sink that is full when a beat says so. What it took is then of no use: see [`Beat::heard`].
 pub(crate) struct Beating<'s, 'w, S> {
     pub(crate) sink: &'s mut S,
     pub(crate) beat: &'s Beat<'w>,
+    /// The bytes since the beat was asked, which go on from text to text.
+    pub(crate) since: &'s Cell<usize>,
 }
 
 impl<S: Sink> Sink for Beating<'_, '_, S> {
@@ -122,10 +130,15 @@ impl<S: Sink> Sink for Beating<'_, '_, S> {
     }
 
     fn passed(&mut self, bytes: usize) {
+        self.since.set(self.since.get() + bytes);
         self.sink.passed(bytes);
     }
 
     fn is_full(&self) -> bool {
+        if self.since.get() < ASKED {
+            return self.sink.is_full();
+        }
+        self.since.set(0);
         self.sink.is_full() || self.beat.check().is_err()
     }
 
