@@ -142,7 +142,7 @@ def test_far_more_pieces_than_the_caches_hold():
             del texts
             gc.collect()
             seen.append(resident())
-        # What the caches of all threads and the shared integers may take is taken in the first turns.
+        # What the caches of all threads and shared integers may take is taken in the first turns.
         print(seen[-1] - seen[8], seen[-1])
         """
     growth, total = map(int, run(code).split())
