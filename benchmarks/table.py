@@ -190,6 +190,11 @@ def race(texts: list[str], rounds: int) -> dict[str, list[dict[str, Any]]]:
     return {name: figures for name, figures in results.items() if figures}
 
 
+def _figure(number: float) -> str:
+    """Three digits, and no power of ten."""
+    return f"{number:.3g}" if number < 1000 else f"{number:.0f}"
+
+
 def table(results: dict[str, list[dict[str, Any]]]) -> str:
     """The table in Markdown."""
     others = [name for name in results if name != "bytepair"]
@@ -200,14 +205,14 @@ def table(results: dict[str, list[dict[str, Any]]]) -> str:
     for work, (_, ids) in results["bytepair"][0].items():
         unit = work.rsplit(", ", 1)[1]
         ours = statistics.median(figures[work][0] for figures in results["bytepair"])
-        cells = [f"{ours:.3g}"]
+        cells = [_figure(ours)]
         for name in others:
             theirs = [figures[work] for figures in results[name] if work in figures]
             if not theirs or theirs[0][1] != ids:
                 cells.append("")
                 continue
             figure = statistics.median(value for value, _ in theirs)
-            cells.append(f"{ours / figure if unit in FASTER else figure / ours:.3g}x")
+            cells.append(_figure(ours / figure if unit in FASTER else figure / ours) + "x")
         lines.append(f"| {work} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
