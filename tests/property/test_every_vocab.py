@@ -194,16 +194,19 @@ def healing_gives_the_bytes(tokenizer: Tokenizer, text: str) -> None:
         assert len(before) < len(healed.tail)  # no longer than it must be
 
 
-@kinds
-@given(text=TEXTS, cuts=CUTS, most=st.integers(0, 20))
-def test_random_text(tokenizers, kind, text, cuts, most):
-    tokenizer = tokenizers(kind)
+def everything_agrees(tokenizer, text, cuts, most):
     streams_give_the_ids(tokenizer, text, cuts)
     counts_agree(tokenizer, text, most)
     spans_slice_back(tokenizer, text)
     chunks_tile(tokenizer, text, most + 8)
     cuts_are_the_longest(tokenizer, text, most)
     healing_gives_the_bytes(tokenizer, text)
+
+
+@kinds
+@given(text=TEXTS, cuts=CUTS, most=st.integers(0, 20))
+def test_random_text(tokenizers, kind, text, cuts, most):
+    everything_agrees(tokenizers(kind), text, cuts, most)
 
 
 @kinds
@@ -229,12 +232,7 @@ def test_real_text(tokenizers, corpora, kind, corpus, at, size, cuts, most):
     at %= len(whole)
     text = whole[at : at + size]
     assume(text)
-    streams_give_the_ids(tokenizer, text, cuts)
-    counts_agree(tokenizer, text, most)
-    spans_slice_back(tokenizer, text)
-    chunks_tile(tokenizer, text, most + 8)
-    cuts_are_the_longest(tokenizer, text, most)
-    healing_gives_the_bytes(tokenizer, text)
+    everything_agrees(tokenizer, text, cuts, most)
 
 
 @pytest.fixture(scope="module")

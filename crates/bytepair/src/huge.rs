@@ -10,6 +10,7 @@
 )]
 
 /// From this many bytes on a table is worth a large page.
+#[cfg(all(target_os = "linux", not(miri)))]
 const LEAST: usize = 2 << 20;
 
 /// `len` copies of `value`, written here.
@@ -23,9 +24,7 @@ pub(crate) fn filled<T: Clone>(len: usize, value: T) -> Vec<T> {
 pub(crate) fn try_filled<T: Clone>(len: usize, value: T) -> Option<Vec<T>> {
     let mut table = Vec::new();
     table.try_reserve_exact(len).ok()?;
-    if len * size_of::<T>() >= LEAST {
-        advise(&mut table);
-    }
+    advise(&mut table);
     table.resize(len, value);
     Some(table)
 }
@@ -44,17 +43,18 @@ pub(crate) fn reserve<T: Copy>(items: &mut Vec<T>, more: usize) {
 /// ```
 pub fn with_capacity<T>(len: usize) -> Vec<T> {
     let mut items = Vec::with_capacity(len);
-    if len * size_of::<T>() >= LEAST {
-        advise(&mut items);
-    }
+    advise(&mut items);
     items
 }
 
-/// Asks for large pages under the memory of `table`, which is empty. They are a matter of speed
-/// alone, so it does not matter whether the system agrees.
+/// Asks for large pages under the memory of `table`, which is empty, if it is worth one. They are a
+/// matter of speed alone, so it does not matter whether the system agrees.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn advise<T>(table: &mut Vec<T>) {
     let room = table.spare_capacity_mut();
+    if size_of_val(room) < LEAST {
+        return;
+    }
     let start = room.as_mut_ptr().addr().next_multiple_of(4096);
     let end = room.as_mut_ptr().addr() + size_of_val(room);
     if let Some(bytes) = end.checked_sub(start) {

@@ -2,7 +2,7 @@
 //!
 //! In: pieces, a few hundred at a turn. Out: their ids, to a sink. A turn has four passes, each over
 //! arrays that stay in the nearest cache of the processor, and the three that every piece goes
-//! through have no branches ([`crate::simd`]):
+//! through have a branch for eight pieces at most ([`crate::simd`]):
 //!
 //! 1. the key of each piece, and the memory of its line of [`super::cache`] is asked for;
 //! 2. the first slot of each line, which has most pieces: a word or two of ids for each, and the
