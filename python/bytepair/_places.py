@@ -1,9 +1,9 @@
-"""Where ids are in a text that is rewritten before it is encoded (NFC).
+"""Where ids are in a text that is rewritten before it is encoded.
 
-In: a tokenizer with the normalizer NFC, and a text. Out: ids, with the characters of the text as
-given. The rewritten text is encoded, and each of its characters counted as the one it came from: of
-several that became one, the first, as `tokenizers` does. Costs a pass over the text in Python; the
-core answers for texts that are in NFC already.
+In: a tokenizer whose normalizer is NFC, or puts one character for another, and a text. Out: ids,
+with the characters of the text as given. The rewritten text is encoded, and each of its characters
+counted as the one it came from: of several that became one, the first, as `tokenizers` does. Costs
+a pass over the text in Python; the core answers for texts that nothing rewrites.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import unicodedata
 import weakref
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -21,23 +22,50 @@ from bytepair.errors import ArgumentError
 if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
-__all__ = ["origins_of", "places"]
+__all__ = ["origins_of", "places", "rewriter"]
 
 Located = tuple[list[int], list[tuple[int, int]]]
+Rewriter = Callable[[str], tuple[str, Sequence[int]]]
+"""Of a text, what it becomes and, for each character of that, the index of the one it came from."""
 
 _plain: dict[int, Tokenizer] = {}
 """Of a tokenizer, by its identity as long as it lives: the same without its normalizer."""
 
 
+def rewriter(normalizer: Any) -> Rewriter | None:
+    """What a normalizer does to a text, if that leaves every character a place."""
+    if normalizer in ("NFC", ["NFC"]):
+        return lambda text: (unicodedata.normalize("NFC", text), origins_of(text))
+    if not isinstance(normalizer, list) or not all(map(_swaps, normalizer)):
+        return None
+
+    def swap(text: str) -> tuple[str, Sequence[int]]:
+        for _, old, new in normalizer:
+            text = text.replace(old, new)
+        return text, range(len(text))
+
+    return swap
+
+
+def _swaps(step: Any) -> bool:
+    """Whether a step of a normalizer puts one character for another."""
+    return isinstance(step, list) and step[0] == "Replace" and len(step[1]) == len(step[2]) == 1
+
+
 def places(
-    tokenizer: Tokenizer, text: str, unit: str, allowed: Any, disallowed: Any = ()
+    tokenizer: Tokenizer,
+    text: str,
+    rewrite: Rewriter,
+    unit: str,
+    allowed: Any,
+    disallowed: Any = (),
 ) -> Located:
     """The ids of `text` and, for each, its start and end in `unit`s of the text as given."""
     key = id(tokenizer)
     if key not in _plain:
         _plain[key] = tokenizer._remade(normalizer=None)
         weakref.finalize(tokenizer, _plain.pop, key, None).atexit = False
-    rewritten = unicodedata.normalize("NFC", text)
+    rewritten, origins = rewrite(text)
     ids, offsets = _core.encode_with_offsets(
         _plain[key], rewritten, "char", allowed_special=allowed
     )
@@ -45,11 +73,10 @@ def places(
     whole = tokenizer.encode(text, allowed_special=allowed, disallowed_special=disallowed)
     if ids != whole:
         message = (
-            f"the places of tokens in {text[:60]!r} are not known: its normal form (NFC) changes a "
+            f"the places of tokens in {text[:60]!r} are not known: the normalizer changes a "
             "special token in it; encode it without places"
         )
         raise ArgumentError(message)
-    origins = origins_of(text)
     spans = [
         (origins[start], origins[end - 1] + 1) if end > start else (origins[start],) * 2
         for start, end in offsets

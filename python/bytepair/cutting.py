@@ -71,7 +71,8 @@ class Cutting(_core.Tokenizer):
         A token that covers part of a character has the whole of it, so that its neighbour's span
         overlaps its own; in bytes each begins where the one before ends. Nothing is trimmed. Where
         the normalizer NFC joins characters, the first of them has the place. Raises `ArgumentError`
-        where another normalizer rewrites the text: then its tokens have no places in it.
+        where a normalizer rewrites the text in another way than this, or than by putting one
+        character for another: then its tokens have no places in it.
 
         >>> from bytepair import get_encoding
         >>> get_encoding("gpt2").encode_with_offsets("hello world")
@@ -84,12 +85,13 @@ class Cutting(_core.Tokenizer):
         try:
             return _core.encode_with_offsets(self, text, unit, **options)
         except ArgumentError:
-            if self._around[0] != "NFC" or unit not in ("char", "byte", "utf16"):
-                raise
-        # Only here: most texts are in NFC already.
-        from bytepair._places import places
+            # Only here: most texts are not rewritten.
+            from bytepair._places import places, rewriter
 
-        return places(cast("Tokenizer", self), text, unit, *options.values())
+            rewrite = rewriter(self._around[0])
+            if rewrite is None or unit not in ("char", "byte", "utf16"):
+                raise
+        return places(cast("Tokenizer", self), text, rewrite, unit, *options.values())
 
     def decode_with_offsets(
         self, ids: Iterable[int], *, errors: str = "replace"

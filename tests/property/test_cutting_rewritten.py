@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
 from unittest import mock
 
 import pytest
+import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -163,6 +166,25 @@ def test_places_in_text_that_nfc_rewrites(text):
             assert found[0] == ids
         else:
             assert found == (ids, wanted)
+
+
+@pytest.mark.parametrize("kind", ["qwen3", "gemma3"])
+@given(text=TEXTS, before=st.text(max_size=3), after=st.text(max_size=3))
+def test_places_are_those_of_tokenizers(both, kind, text, before, after):
+    ours, theirs = both(kind)
+    text = before + text + after + "\u2581"
+    there = theirs.encode(text, add_special_tokens=False)
+    assert ours.encode_with_offsets(text) == (there.ids, there.offsets)
+
+
+@pytest.fixture(scope="module")
+def both(shared) -> Callable[[str], tuple[Tokenizer, tokenizers.Tokenizer]]:
+    @lru_cache
+    def load(kind: str) -> tuple[Tokenizer, tokenizers.Tokenizer]:
+        path = shared / "data" / "vocabs" / "hf" / kind / "tokenizer.json"
+        return Tokenizer.load(path), tokenizers.Tokenizer.from_file(str(path))
+
+    return load
 
 
 def test_places_of_one_accent():
