@@ -4,15 +4,15 @@
 //! lower rank (as BPE training makes them). Out: a few hundred kilobytes that load in milliseconds.
 //! A token is stored as its two parts, so neither its bytes nor its merge need searching for.
 //!
-//! Layout, all in one zstd frame: [`MAGIC`]; the number of ids `n` (u32, little endian); then, as
+//! Layout, all in one zstd frame that says its size: [`MAGIC`]; the number of ids `n` (u32, little endian); then, as
 //! six planes of `n` bytes each (low, middle and high byte, which compress better apart), the left
 //! and the right part of each id. The left part `BYTE` says that the token is the single byte
 //! given as right part, `HOLE` that no token has the id.
 
-use std::io::Read;
+use zstd::zstd_safe;
 
 use crate::error::{Error, Result};
-use crate::merge::{Model, RANKED_MOST};
+use crate::merge::{Model, RANKED_MOST, TrueMerges};
 use crate::vocab::Vocab;
 
 /// The first bytes of the unpacked form; the number is the version.
@@ -22,6 +22,8 @@ const HOLE: u32 = 0xFF_FFFE;
 /// The most ids a table can have: parts are stored in three bytes.
 const IDS_MOST: usize = HOLE as usize;
 const PLANES: usize = 6;
+/// How many ids before a merge is added its place in the table is asked for: a line takes that long.
+const AHEAD: usize = 12;
 /// The most bytes all tokens may have together, so that a hostile file cannot take all memory.
 const ARENA_MOST: usize = 1 << 30;
 
@@ -61,7 +63,7 @@ pub fn pack(model: &Model) -> Result<Vec<u8>> {
     for shift in [0, 8, 16] {
         plain.extend(parts.iter().map(|(_, right)| byte_of(*right, shift)));
     }
-    zstd::encode_all(plain.as_slice(), 22)
+    zstd::bulk::compress(&plain, 22)
         .map_err(|source| Error::Io { path: "packing a rank table".into(), source })
 }
 
@@ -75,11 +77,14 @@ fn byte_of(part: u32, shift: u32) -> u8 {
 /// [`Error::Format`] when `packed` is not one, or is damaged.
 pub fn unpack(packed: &[u8]) -> Result<Model> {
     let damaged = |what: &str| Error::Format(format!("not a packed rank table: {what}"));
-    let mut plain = Vec::new();
-    let most = (MAGIC.len() + 4 + PLANES * IDS_MOST) as u64;
-    zstd::Decoder::new(packed)
-        .and_then(|decoder| decoder.take(most + 1).read_to_end(&mut plain))
-        .map_err(|error| damaged(&error.to_string()))?;
+    // Of a known size it is unpacked in place, without a window to copy from.
+    let size = zstd_safe::get_frame_content_size(packed).ok().flatten();
+    let size = size.ok_or_else(|| damaged("it does not say its size"))?;
+    let most = MAGIC.len() + 4 + PLANES * IDS_MOST;
+    let size = usize::try_from(size).ok().filter(|&size| size <= most);
+    let size = size.ok_or_else(|| damaged("it is too long"))?;
+    let plain =
+        zstd::bulk::decompress(packed, size).map_err(|error| damaged(&error.to_string()))?;
     let rest = plain.strip_prefix(MAGIC).ok_or_else(|| damaged("its first bytes are others"))?;
     let (count, planes) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
     let count = u32::from_le_bytes(*count) as usize;
@@ -91,10 +96,13 @@ pub fn unpack(packed: &[u8]) -> Result<Model> {
         byte(plane) | byte(plane + 1) << 8 | byte(plane + 2) << 16
     };
     let mut starts: Vec<u32> = vec![0; count + 1];
-    let mut merges = Vec::with_capacity(count);
+    let mut merges = TrueMerges::with_capacity(count);
     let mut byte_ids = [None; 256];
     for (id, number) in (0..count).zip(0u32..) {
         let (left, right) = (part(0, id), part(3, id));
+        if id + AHEAD < count {
+            merges.expect(part(0, id + AHEAD), part(3, id + AHEAD));
+        }
         let len = match left {
             HOLE => 0,
             BYTE => {
@@ -110,7 +118,7 @@ pub fn unpack(packed: &[u8]) -> Result<Model> {
                 if len(left) == 0 || len(right) == 0 {
                     return Err(damaged("a token is made of one that is none"));
                 }
-                merges.push((number, left, right));
+                merges.push(number, left, right);
                 len(left) + len(right)
             }
         };
@@ -124,7 +132,7 @@ pub fn unpack(packed: &[u8]) -> Result<Model> {
     }
     let arena = arena_of(&starts, |id| (part(0, id), part(3, id)));
     let vocab = Vocab::of_arena(starts, arena);
-    Ok(Model::from_true_merges(vocab, &byte_ids, &merges))
+    Ok(merges.model(vocab, &byte_ids))
 }
 
 /// The bytes of all tokens: token `id`, of the parts `parts(id)`, goes to `starts[id]`. Some zeros stand

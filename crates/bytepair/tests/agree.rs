@@ -243,8 +243,10 @@ proptest! {
         let mut plain = bundle::MAGIC.to_vec();
         plain.extend(count.to_le_bytes());
         plain.extend(planes);
-        let packed = zstd::encode_all(plain.as_slice(), 1).unwrap();
+        let packed = zstd::bulk::compress(&plain, 1).unwrap();
         let _ = bundle::unpack(&packed);
+        let sizeless = zstd::encode_all(plain.as_slice(), 1).unwrap();
+        assert!(bundle::unpack(&sizeless).is_err());
         let _ = bundle::unpack(&plain);
         let _ = bundle::unpack(&packed[..packed.len() / 2]);
     }

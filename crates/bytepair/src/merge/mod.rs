@@ -142,29 +142,6 @@ impl Model {
         Self::assemble(vocab, MergeRule::Ranks, table, Vec::new(), true)
     }
 
-    /// A model by rank whose true merges are known, one per token of two or more bytes, in id
-    /// order: the bundled encodings, checked when they were packed.
-    pub(crate) fn from_true_merges(
-        vocab: Vocab,
-        byte_ids: &[Option<u32>; 256],
-        merges: &[(u32, u32, u32)],
-    ) -> Self {
-        let mut table = MergeTable::with_capacity(merges.len());
-        for &(id, left, right) in merges {
-            table.insert(left, right, Merge { rank: id, id });
-        }
-        let pairs = merges.iter().map(|&(_, left, right)| (left, right)).collect();
-        Self {
-            vocab,
-            rule: MergeRule::Ranks,
-            merges: Merges::new(*byte_ids, table),
-            pairs,
-            whole_pieces: true,
-            trained: true,
-            symbols: None,
-        }
-    }
-
     /// A model whose merging begins with characters; see [`crate::symbols`].
     ///
     /// # Errors
@@ -269,6 +246,41 @@ impl Model {
             work.merge(&self.merges, piece, NO_RANK, ids)
         } else {
             join::merge(&self.merges, &self.vocab, piece, join::BLOCK, work, ids)
+        }
+    }
+}
+
+/// The merges of a model by rank, one for each token of two or more bytes, taken in the order of ids:
+/// those of the bundled encodings, which were checked when they were packed.
+pub(crate) struct TrueMerges {
+    table: MergeTable,
+    pairs: Vec<(u32, u32)>,
+}
+
+impl TrueMerges {
+    pub(crate) fn with_capacity(merges: usize) -> Self {
+        Self { table: MergeTable::with_capacity(merges), pairs: Vec::with_capacity(merges) }
+    }
+
+    /// That this pair will be pushed soon.
+    pub(crate) fn expect(&self, left: u32, right: u32) {
+        self.table.prefetch(left, right);
+    }
+
+    pub(crate) fn push(&mut self, id: u32, left: u32, right: u32) {
+        self.table.insert(left, right, Merge { rank: id, id });
+        self.pairs.push((left, right));
+    }
+
+    pub(crate) fn model(self, vocab: Vocab, byte_ids: &[Option<u32>; 256]) -> Model {
+        Model {
+            vocab,
+            rule: MergeRule::Ranks,
+            merges: Merges::new(*byte_ids, self.table),
+            pairs: self.pairs,
+            whole_pieces: true,
+            trained: true,
+            symbols: None,
         }
     }
 }

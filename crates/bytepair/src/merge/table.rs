@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 
 use crate::error::{Error, Result};
 use crate::huge;
+use crate::simd::prefetch;
 
 /// What a pair merges into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +102,11 @@ impl MergeTable {
     fn filter_bit(&self, hash: u64) -> (usize, u64) {
         let word = (hash >> 6) as usize & (self.filter.len() - 1);
         (word, 1 << (hash & 63))
+    }
+
+    /// Asks for the place of a pair ahead of time.
+    pub fn prefetch(&self, left: u32, right: u32) {
+        prefetch(&self.slots, self.first_slot(self.hash(pack(left, right))));
     }
 
     /// Adds a merge. A pair that is listed twice has the later rank, as at Hugging Face.
