@@ -19,23 +19,21 @@ A tour in ten lines:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bytepair import errors, patterns
 from bytepair._core import Tokens, __version__
 from bytepair.alignment import Alignment
-from bytepair.cutting import Chunk
 from bytepair.encodings import encoding_for_model, get_encoding, list_encodings
-from bytepair.healing import Healed
 from bytepair.streaming import ByteStreamDecoder, StreamDecoder, StreamEncoder
 from bytepair.tokenizer import Tokenizer
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bytepair.corpora import sample_corpus
     from bytepair.counting import count_pieces
     from bytepair.counts import PieceCounts
     from bytepair.progress import Progress
     from bytepair.report import MergeReport, TrainingReport
+    from bytepair.results import Chunk, Healed
     from bytepair.training import train, train_bpe, train_bpe_from_text
 
 __all__ = [
@@ -66,6 +64,8 @@ __all__ = [
 
 # What is not needed to encode is imported when it is first asked for: name → module.
 _LATER = {
+    "Chunk": "results",
+    "Healed": "results",
     "MergeReport": "report",
     "PieceCounts": "counts",
     "Progress": "progress",

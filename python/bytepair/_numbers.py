@@ -7,9 +7,12 @@ whole number is what Python takes for an index, so NumPy's integers do.
 from __future__ import annotations
 
 import operator
-from typing import SupportsIndex, cast
 
 from bytepair.errors import ArgumentError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["limit", "whole"]
 
@@ -17,7 +20,7 @@ LIMITLESS = (1 << 63) - 1
 """As good as no limit."""
 
 
-def whole(least: int | None = 0, **number: object) -> int:
+def whole(least: int | None = 0, **number: Any) -> int:
     """The one number given by name, as an `int` of at least `least`, if that is given.
 
     >>> whole(vocab_size=300)
@@ -29,7 +32,7 @@ def whole(least: int | None = 0, **number: object) -> int:
     """
     ((name, value),) = number.items()
     try:
-        found = operator.index(cast("SupportsIndex", value))
+        found: int = operator.index(value)
     except TypeError:
         message = f"{name} must be int, not {type(value).__name__} ({value!r:.40})"
         raise TypeError(message) from None

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping
 
 from bytepair.errors import ArgumentError, VocabError
 
-__all__ = ["SpecialTokens", "check_names", "encoded", "listed", "special_ids", "without_special"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from bytepair._types import SpecialTokens
 
-SpecialTokens = Mapping[str, int] | Iterable[str]
-"""Special tokens as users write them: names, or name → id."""
+__all__ = ["check_names", "encoded", "listed", "special_ids", "without_special"]
 
 
 def check_names(names: list[str]) -> None:

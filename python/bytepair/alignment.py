@@ -7,13 +7,14 @@ before it is asked for: the ids once, the places once for each unit. A look-up t
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from functools import cached_property
 
-from bytepair.cutting import Allowed, Cutting, Unit
+from bytepair.cutting import Cutting
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from bytepair._types import Allowed, Span, Unit
 
 __all__ = ["Aligning", "Alignment"]
-
-Span = tuple[int, int]
 
 
 class Alignment:
@@ -36,11 +37,12 @@ class Alignment:
         """The text."""
         self._tokenizer = tokenizer
         self._special = (allowed, disallowed)
+        self._ids: list[int] | None = None
         self._spans: dict[Unit, list[Span]] = {}
         self._starts: dict[Unit, list[int]] = {}
         self._ends: dict[Unit, list[int]] = {}
 
-    @cached_property
+    @property
     def ids(self) -> list[int]:
         """The ids of the text.
 
@@ -48,10 +50,12 @@ class Alignment:
         >>> get_encoding("gpt2").align("hello world").ids
         [31373, 995]
         """
-        allowed, disallowed = self._special
-        return self._tokenizer.encode(
-            self.text, allowed_special=allowed, disallowed_special=disallowed
-        )
+        if self._ids is None:
+            allowed, disallowed = self._special
+            self._ids = self._tokenizer.encode(
+                self.text, allowed_special=allowed, disallowed_special=disallowed
+            )
+        return self._ids
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -69,7 +73,7 @@ class Alignment:
         found = self._spans.get(unit)
         if found is None:
             allowed, disallowed = self._special
-            self.ids, found = self._tokenizer.encode_with_offsets(
+            self._ids, found = self._tokenizer.encode_with_offsets(
                 self.text, unit=unit, allowed_special=allowed, disallowed_special=disallowed
             )
             self._spans[unit] = found

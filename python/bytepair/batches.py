@@ -7,22 +7,19 @@ never changes a result. `encode_batch` and `count_batch` are the core's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from bytepair import _core
 from bytepair._numbers import limit
-from bytepair.cutting import (
-    Allowed,
-    Chunk,
-    Cutting,
-    Prefer,
-    Side,
-    breaks,
-    check_chunks,
-    check_truncate,
-    lasting,
-)
+from bytepair.cutting import Cutting, breaks, check_chunks, check_truncate, lasting
 from bytepair.errors import ArgumentError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bytepair._types import Allowed, Prefer, Side
+    from bytepair.results import Chunk
 
 __all__ = ["Batches"]
 
@@ -133,6 +130,8 @@ class Batches(Cutting):
                 self.chunk(text, max_tokens, overlap=overlap, prefer=kinds, **options)
                 for text in given
             ]
+        from bytepair.results import Chunk
+
         return [
             [Chunk(text[start:end], ids, start, end) for start, end, ids in chunks]
             for text, chunks in zip(given, found, strict=True)

@@ -7,14 +7,14 @@ equality or of the fingerprint.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
-
 from bytepair import _core
 from bytepair.errors import ArgumentError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
     from typing_extensions import Self
 
 __all__ = ["ROLES", "Conventions", "check"]
@@ -41,7 +41,9 @@ class Conventions(_core.Tokenizer):
         >>> get_encoding("gpt2").conventions
         {}
         """
-        return copy.deepcopy(getattr(self, "_conventions", {}))
+        from copy import deepcopy
+
+        return deepcopy(getattr(self, "_conventions", {}))
 
     def with_conventions(
         self,

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from bytepair import _core
 from bytepair._numbers import whole
 from bytepair._parts import check_names, listed
+from bytepair._types import Pattern
 from bytepair.bounds import Bounds, MemoryLimit
 from bytepair.corpus.disk import Disk
 from bytepair.corpus.files import kind, packing, sort_corpus
@@ -22,7 +23,7 @@ from bytepair.corpus.remote import is_url
 from bytepair.corpus.tables import texts as texts_of
 from bytepair.counts import PieceCounts
 from bytepair.errors import ArgumentError, CorpusError
-from bytepair.patterns import Pattern, regex
+from bytepair.patterns import regex
 from bytepair.progress import ProgressOption, Stage
 
 __all__ = ["Corpus", "count_pieces"]

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bytepair import _core, parquet
+from bytepair._types import Pattern
 from bytepair.bounds import Bounds
 from bytepair.corpus.tables import COUNTS_KEY
 from bytepair.errors import ArgumentError, FormatError
-from bytepair.patterns import Pattern, regex
+from bytepair.patterns import regex
 
 __all__ = ["PieceCounts", "is_counts_file"]
 

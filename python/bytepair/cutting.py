@@ -8,42 +8,22 @@ encoded, and every result is checked by encoding it. Where the normalizer rewrit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from collections.abc import Iterable, Iterator
 
 from bytepair import _core
 from bytepair._breaks import KINDS
-from bytepair._by_count import Search
 from bytepair._numbers import limit
 from bytepair.errors import ArgumentError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bytepair._types import Allowed, Prefer, Side, Unit
+    from bytepair.results import Chunk
     from bytepair.tokenizer import Tokenizer
 
-__all__ = ["Chunk", "Cutting"]
-
-Allowed = Iterable[str] | Literal["all"]
-Prefer = Literal["paragraph", "line", "sentence"]
-Side = Literal["right", "left", "middle"]
-Unit = Literal["char", "byte", "utf16"]
-
-
-class Chunk(NamedTuple):
-    """A part of a text, with its own ids and where it stands.
-
-    >>> from bytepair import get_encoding
-    >>> get_encoding("gpt2").chunk("hello world", 1)[1]
-    Chunk(text=' world', ids=[995], start=5, end=11)
-    """
-
-    text: str
-    """The part: the source's characters from `start` to `end`."""
-    ids: list[int]
-    """What `encode` gives for it."""
-    start: int
-    """The index of its first character in the source."""
-    end: int
-    """The index behind its last character."""
+__all__ = ["Cutting"]
 
 
 class Cutting(_core.Tokenizer):
@@ -85,13 +65,13 @@ class Cutting(_core.Tokenizer):
         try:
             return _core.encode_with_offsets(self, text, unit, **options)
         except ArgumentError:
-            # Only here: most texts are not rewritten.
             from bytepair._places import places, rewriter
 
             rewrite = rewriter(self._around[0])
             if rewrite is None or unit not in ("char", "byte", "utf16"):
                 raise
-        return places(cast("Tokenizer", self), text, rewrite, unit, *options.values())
+        tokenizer: Tokenizer = self  # type: ignore[assignment]
+        return places(tokenizer, text, rewrite, unit, *options.values())
 
     def decode_with_offsets(
         self, ids: Iterable[int], *, errors: str = "replace"
@@ -239,6 +219,8 @@ class Cutting(_core.Tokenizer):
             "allowed_special": lasting(allowed_special),
             "disallowed_special": lasting(disallowed_special),
         }
+        from bytepair.results import Chunk
+
         try:
             found = _core.chunks(self, text, max_tokens, overlap, kinds, **options)
         except ArgumentError:
@@ -246,6 +228,8 @@ class Cutting(_core.Tokenizer):
                 raise
         else:
             return [Chunk(text[start:end], ids, start, end) for start, end, ids in found]
+        from bytepair._by_count import Search
+
         search = Search(self, text, *options.values())
         return [
             Chunk(text[start:end], search.ids(start, end), start, end)
@@ -262,6 +246,9 @@ class Cutting(_core.Tokenizer):
         except ArgumentError:
             if not self._rewrites():
                 raise
+        # Only here: most texts are not rewritten.
+        from bytepair._by_count import Search
+
         return Search(self, text, *options.values()).cut_out(max_tokens, side)
 
     def _rewrites(self) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bytepair._numbers import whole
-from bytepair.cutting import Allowed
+from bytepair._types import Allowed
 from bytepair.errors import ArgumentError
 
 if TYPE_CHECKING:

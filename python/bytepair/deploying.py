@@ -11,12 +11,13 @@ they do not name stays empty.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, cast
-
 from bytepair import _core
 from bytepair.errors import ArgumentError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Literal
+
     import transformers
 
     from bytepair.tokenizer import Tokenizer
@@ -65,7 +66,7 @@ class Deploying(_core.Tokenizer):
         except ImportError as error:
             message = 'to_transformers needs transformers; install "bytepair[hf]"'
             raise ImportError(message) from error
-        tokenizer = cast("Tokenizer", self)
+        tokenizer: Tokenizer = self  # type: ignore[assignment]
         known = tokenizer.conventions
         roles = {f"{role}_token": token for role, token in known.get("roles", {}).items()}
         given = {"bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token}

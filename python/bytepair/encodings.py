@@ -8,15 +8,16 @@ done once for each name in a process. The tables are OpenAI's (MIT licence, see 
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from _thread import allocate_lock
 
 from bytepair import _core
 from bytepair._names import did_you_mean
 from bytepair.errors import ArgumentError, UnknownModelError
 from bytepair.tokenizer import Tokenizer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["MODELS", "MODEL_PREFIXES", "encoding_for_model", "get_encoding", "list_encodings"]
 
@@ -25,12 +26,19 @@ FILL_IN = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 END_OF_PROMPT = "<|endofprompt|>"
 
 
-class _Encoding(NamedTuple):
-    table: str
-    """File of the packed rank table."""
-    pattern: str
-    special_tokens: dict[str, int]
-    aliases: Mapping[str, int] = MappingProxyType({})
+class _Encoding:
+    def __init__(
+        self,
+        table: str,
+        pattern: str,
+        special_tokens: dict[str, int],
+        aliases: dict[str, int] | None = None,
+    ) -> None:
+        self.table = table
+        """File of the packed rank table."""
+        self.pattern = pattern
+        self.special_tokens = special_tokens
+        self.aliases = aliases or {}
 
 
 def _numbered(names: tuple[str, ...], first: int) -> dict[str, int]:
@@ -145,13 +153,13 @@ MODEL_PREFIXES: dict[str, str] = {
 
 _loaded: dict[str, Tokenizer] = {}
 _models: dict[str, _core.Model] = {}
-_lock = threading.Lock()
+_lock = allocate_lock()
 
 
 def _renew_lock() -> None:
     """A forked child has no thread that could release a lock held at the fork."""
     global _lock
-    _lock = threading.Lock()
+    _lock = allocate_lock()
 
 
 if hasattr(os, "register_at_fork"):

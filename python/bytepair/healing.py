@@ -10,33 +10,16 @@ which is another token, and so goes on badly. Healing takes the colon back and s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
-from weakref import WeakKeyDictionary
-
 from bytepair import _core
-from bytepair.cutting import Allowed
 
-__all__ = ["Healed", "Healing"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-# The tokens in order of their bytes, 4 bytes each, kept while the tokenizer is.
-_beginnings: WeakKeyDictionary[_core.Tokenizer, _core.Beginnings] = WeakKeyDictionary()
+    from bytepair._types import Allowed
+    from bytepair.results import Healed
 
-
-class Healed(NamedTuple):
-    """What holds of some ids, and what may come in place of the rest.
-
-    >>> from bytepair import get_encoding
-    >>> get_encoding("gpt2").heal([5450, 25]).stable
-    [5450]
-    """
-
-    stable: list[int]
-    """The ids that hold."""
-    tail: bytes
-    """The bytes of those that do not; empty where all hold."""
-    completions: list[list[int]]
-    """Rows of ids that begin with the tail's bytes, each as short as that allows."""
+__all__ = ["Healing"]
 
 
 class Healing(_core.Tokenizer):
@@ -62,7 +45,10 @@ class Healing(_core.Tokenizer):
         >>> gpt2.encode("://") in healed.completions
         True
         """
-        return Healed(*self._beginnings().heal(self, ids))
+        from bytepair._beginnings import beginnings
+        from bytepair.results import Healed
+
+        return Healed(*beginnings(self).heal(self, ids))
 
     def encode_with_unstable(
         self,
@@ -87,7 +73,9 @@ class Healing(_core.Tokenizer):
         >>> stable, get_encoding("cl100k_base").encode(" fantastic") in rows
         ([15339], True)
         """
-        stable, _, rows = self._beginnings().encode(
+        from bytepair._beginnings import beginnings
+
+        stable, _, rows = beginnings(self).encode(
             self,
             text,
             allowed_special=allowed_special,
@@ -95,9 +83,3 @@ class Healing(_core.Tokenizer):
             errors=errors,
         )
         return stable, rows
-
-    def _beginnings(self) -> _core.Beginnings:
-        found = _beginnings.get(self)
-        if found is None:
-            found = _beginnings[self] = _core.Beginnings(self)
-        return found

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
 from bytepair.errors import ArgumentError, FormatError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from typing_extensions import Unpack
 
     from bytepair.formats import LoadOptions

@@ -6,16 +6,17 @@ The table of names lives in the core, so there is one source of truth. Costs a p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from bytepair import _core
 from bytepair._names import did_you_mean
 from bytepair.errors import ArgumentError
 
-__all__ = ["Pattern", "names", "pretokenize", "regex"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from bytepair._types import Pattern
 
-Pattern = str | Sequence[str] | None
-"""A pattern as users write it: a name, a regular expression, a sequence of them, or `None`."""
+__all__ = ["names", "pretokenize", "regex"]
 
 
 def names() -> list[str]:

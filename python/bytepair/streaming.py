@@ -7,11 +7,15 @@ one-shot calls cost, in memory that does not grow. It reads no files (`encode_it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Literal, overload
+from collections.abc import Iterable
 
 from bytepair import _core
 from bytepair._core import ByteStreamDecoder, StreamDecoder, StreamEncoder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Literal, overload
 
 __all__ = ["ByteStreamDecoder", "StreamDecoder", "StreamEncoder", "Streaming"]
 
@@ -21,23 +25,25 @@ class Streaming(_core.Tokenizer):
 
     __slots__ = ()
 
-    @overload
-    def stream_decoder(
-        self,
-        prompt_ids: Iterable[int] | None = None,
-        *,
-        errors: str = "replace",
-        bytes_mode: Literal[False] = False,
-    ) -> StreamDecoder: ...
+    if TYPE_CHECKING:
 
-    @overload
-    def stream_decoder(
-        self,
-        prompt_ids: Iterable[int] | None = None,
-        *,
-        errors: str = "replace",
-        bytes_mode: Literal[True],
-    ) -> ByteStreamDecoder: ...
+        @overload
+        def stream_decoder(
+            self,
+            prompt_ids: Iterable[int] | None = None,
+            *,
+            errors: str = "replace",
+            bytes_mode: Literal[False] = False,
+        ) -> StreamDecoder: ...
+
+        @overload
+        def stream_decoder(
+            self,
+            prompt_ids: Iterable[int] | None = None,
+            *,
+            errors: str = "replace",
+            bytes_mode: Literal[True],
+        ) -> ByteStreamDecoder: ...
 
     def stream_decoder(
         self,

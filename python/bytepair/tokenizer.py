@@ -10,18 +10,10 @@ It does not read or write files (`bytepair.formats` does) and does not train (`b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
 
 from bytepair import _checks, _core
-from bytepair._parts import (
-    SpecialTokens,
-    check_names,
-    encoded,
-    listed,
-    special_ids,
-    without_special,
-)
+from bytepair._parts import check_names, encoded, listed, special_ids, without_special
 from bytepair.alignment import Aligning
 from bytepair.batches import Batches
 from bytepair.conventions import Conventions
@@ -29,26 +21,26 @@ from bytepair.deploying import Deploying
 from bytepair.errors import ArgumentError, VocabError
 from bytepair.healing import Healing
 from bytepair.hub import Hub
-from bytepair.patterns import Pattern, regex
+from bytepair.patterns import regex
 from bytepair.rewriting import Rewriting
 from bytepair.streaming import Streaming
 from bytepair.vocab import VocabView
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
+    from typing import Any, Literal
 
     import tiktoken
     import tokenizers
     from typing_extensions import Self, Unpack
 
+    from bytepair._types import Normalizer, Pattern, SpecialTokens
     from bytepair.formats import LoadOptions
     from bytepair.report import TrainingReport
 
 __all__ = ["Tokenizer"]
-
-Allowed = Iterable[str] | Literal["all"]
-Normalizer = str | Sequence[str | Sequence[str]] | None
-"""A normalizer as users write it: a step, a list of steps, or none."""
 
 
 class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Conventions, Hub):

@@ -19,12 +19,13 @@ from typing import Literal
 
 from bytepair import _core
 from bytepair._numbers import whole
+from bytepair._types import Pattern
 from bytepair.bounds import Bounds, MemoryLimit
 from bytepair.corpus.readers import Errors
 from bytepair.counting import Corpus, Rules, _special_list
 from bytepair.counts import PieceCounts
 from bytepair.errors import ArgumentError, TrainingWarning
-from bytepair.patterns import Pattern, regex
+from bytepair.patterns import regex
 from bytepair.progress import ProgressOption, Stage
 from bytepair.report import TrainingReport
 from bytepair.resize import with_vocab

@@ -6,10 +6,10 @@ In: a tokenizer. Out: a read-only view, id → token bytes. It copies nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from bytepair.errors import UnknownTokenError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 

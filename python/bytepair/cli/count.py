@@ -16,6 +16,7 @@ from typing import NamedTuple
 import typer
 
 from bytepair import Tokenizer
+from bytepair._types import Allowed
 from bytepair.cli.failures import Failure, Usage, complain, explain
 from bytepair.cli.files import CHUNK, STDIN, Input, expand, on_disk, total_size
 from bytepair.cli.meter import Meter
@@ -34,7 +35,6 @@ from bytepair.cli.options import (
 )
 from bytepair.corpus.files import TEXT_SUFFIXES
 from bytepair.errors import BytepairError
-from bytepair.tokenizer import Allowed
 
 __all__ = ["count"]
 

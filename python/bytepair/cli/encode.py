@@ -16,6 +16,7 @@ from typing import Annotated, BinaryIO
 
 import typer
 
+from bytepair._types import Allowed
 from bytepair.cli.failures import Usage
 from bytepair.cli.files import Input, expand_all, total_size
 from bytepair.cli.meter import Meter
@@ -33,7 +34,6 @@ from bytepair.cli.options import (
     choose,
 )
 from bytepair.cli.output import STDOUT, opened
-from bytepair.tokenizer import Allowed
 
 __all__ = ["Raw", "encode", "raw_type"]
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from bytepair._names import did_you_mean
-from bytepair._parts import SpecialTokens
+from bytepair._types import Pattern, SpecialTokens
 from bytepair.errors import ArgumentError, FormatError
 from bytepair.formats import (
     _files,
@@ -28,7 +28,6 @@ from bytepair.formats import (
     tekken,
     tiktoken,
 )
-from bytepair.patterns import Pattern
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:

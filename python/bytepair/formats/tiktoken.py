@@ -17,11 +17,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
-from bytepair._parts import SpecialTokens
+from bytepair._types import Pattern, SpecialTokens
 from bytepair.errors import ArgumentError, BytepairError, FormatError
 from bytepair.formats import _files
 from bytepair.formats._holds import refuse_more
-from bytepair.patterns import Pattern
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from typing import Literal
 
 from bytepair import _core
+from bytepair._beginnings import beginnings
 from bytepair.tokenizer import Tokenizer
 
 
@@ -26,7 +27,7 @@ def encode(
     >>> stable, [8842] in completions
     ([31373], True)
     """
-    ids, _, completions = tokenizer._beginnings().encode(
+    ids, _, completions = beginnings(tokenizer).encode(
         tokenizer, text, allowed_special=allowed, most=sys.maxsize
     )
     return ids, completions
