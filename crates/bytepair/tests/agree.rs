@@ -91,10 +91,10 @@ proptest! {
             naive::merge(&merges, piece, &mut expected).unwrap();
             heap.merge(&merges, piece, NO_RANK, &mut got).unwrap();
             prop_assert_eq!(&got, &expected);
-            for block in [1, 2, 7, 31, join::BLOCK] {
+            for window in [2, 3, 7, 31, join::WINDOW] {
                 got.clear();
-                join::merge(&merges, &vocab(&tokens), piece, block, &mut heap, &mut got).unwrap();
-                prop_assert_eq!(&got, &expected, "blocks of {}", block);
+                join::merge(&merges, &vocab(&tokens), piece, window, &mut heap, &mut got).unwrap();
+                prop_assert_eq!(&got, &expected, "windows of {}", window);
             }
             if piece.len() <= scan::MOST {
                 got.clear();

@@ -6,11 +6,15 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::join::Windows;
 use super::{Code, Merge, Merges, NO_CODE};
 use crate::error::{Error, Result};
 
 /// Buffers for pieces longer than this are given back after use.
 pub const KEEP: usize = 1 << 13;
+
+/// After so many steps it is asked whether to stop.
+const ASK: u32 = 1 << 16;
 
 /// No part on this side.
 const NONE: u32 = u32::MAX;
@@ -30,12 +34,18 @@ pub struct Heap {
     parts: Vec<Part>,
     /// (rank, position of the left part): lowest rank first, leftmost among equals.
     queue: BinaryHeap<Reverse<u64>>,
+    /// What [`super::join`] works with.
+    pub(super) windows: Option<Box<Windows>>,
 }
 
 impl Heap {
     /// Working memory with room for pieces of [`KEEP`] bytes, so that they need no allocation.
     pub fn new() -> Self {
-        Self { parts: Vec::with_capacity(KEEP), queue: BinaryHeap::with_capacity(2 * KEEP) }
+        Self {
+            parts: Vec::with_capacity(KEEP),
+            queue: BinaryHeap::with_capacity(2 * KEEP),
+            windows: Some(Box::new(Windows::new())),
+        }
     }
 
     /// Appends the ids of `piece` to `ids`, applying only merges of rank below `limit`
@@ -47,11 +57,22 @@ impl Heap {
         limit: u32,
         ids: &mut Vec<u32>,
     ) -> Result<()> {
+        self.merge_until(merges, piece, limit, ids, &|| false)
+    }
+
+    /// [`Heap::merge`], given up once `stops` says so.
+    pub(super) fn merge_until(
+        &mut self,
+        merges: &Merges,
+        piece: &[u8],
+        limit: u32,
+        ids: &mut Vec<u32>,
+        stops: &dyn Fn() -> bool,
+    ) -> Result<()> {
         let len = u32::try_from(piece.len()).ok().filter(|&len| len < NONE);
         let len = len.ok_or_else(|| Error::long_piece(piece.len()))?;
-        let result = self.load(merges, piece, len);
+        let result = self.load(merges, piece, len).and_then(|()| self.run(merges, limit, stops));
         if result.is_ok() {
-            self.run(merges, limit);
             let mut at = if piece.is_empty() { NONE } else { 0 };
             while at != NONE {
                 let part = self.parts[at as usize];
@@ -99,13 +120,18 @@ impl Heap {
         self.queue.extend(entry(code, at));
     }
 
-    fn run(&mut self, merges: &Merges, limit: u32) {
+    fn run(&mut self, merges: &Merges, limit: u32, stops: &dyn Fn() -> bool) -> Result<()> {
+        let mut steps = 0_u32;
         while let Some(Reverse(entry)) = self.queue.pop() {
+            steps = steps.wrapping_add(1);
+            if steps.is_multiple_of(ASK) && stops() {
+                return Err(Error::Interrupted);
+            }
             #[expect(clippy::cast_possible_truncation, reason = "unpacks the two halves")]
             let (rank, at) = ((entry >> 32) as u32, entry as u32);
             let part = self.parts[at as usize];
             if rank >= limit {
-                return;
+                break;
             }
             // An entry is stale when the pair at its place has changed its rank since. If the pair
             // changed but the rank did not, merging it is right all the same.
@@ -123,6 +149,7 @@ impl Heap {
                 self.offer(merges, part.previous);
             }
         }
+        Ok(())
     }
 }
 

@@ -1,7 +1,8 @@
-//! Merges a long piece block by block, and joins the blocks.
+//! Merges a long piece by windows that overlap, and joins them.
 //!
-//! The queue of [`super::heap`] outgrows the near caches on a long piece and then waits for memory at
-//! every step; on blocks it does not. Time is linear in the piece, and memory is that of a block.
+//! In: a piece. Out: its ids. The queue of [`super::heap`] outgrows the near caches on a long piece and
+//! then waits for memory at every step; windows do not, and short ones are merged sixteen at a time
+//! ([`crate::simd::lanes`]). Time is linear in the piece, and memory is that of a few windows.
 //!
 //! What makes it exact: call two tokens *steady* if merging their joined bytes gives the two of them.
 //! Then tokens of which all neighbours are steady are what merging gives for all their bytes.
@@ -10,47 +11,109 @@
 //! happens when they are merged alone, for in both cases the next merge there is the lowest there.
 //! So merging them alone would apply it too, and would not give the two. Nothing crosses a border,
 //! and each token alone becomes itself. In the other direction, neighbours in a result are steady by
-//! the same argument. So two results may be joined where the tokens at the border are steady; where
-//! they are not, a few tokens on both sides are merged anew and the two borders of that part count.
+//! the same argument. So if two windows have a token in common, the tokens of the first before it and
+//! those of the second from it on are what merging gives for both: all neighbours are neighbours in
+//! one of the windows. Two windows that have none in common are not joined, but a longer one is tried,
+//! and at last the whole piece.
 
 use super::heap::Heap;
 use super::{Merges, Model, NO_RANK, scan};
 use crate::error::{Error, Result};
+use crate::simd::Level;
+use crate::simd::lanes::{LANES, Lanes, PARTS};
 use crate::vocab::Vocab;
 
-/// Bytes of a block: enough that joining takes little of the time.
-pub const BLOCK: usize = 1 << 9;
+/// Bytes of a window: as many as go side by side.
+pub const WINDOW: usize = PARTS;
+
+/// Bytes of the windows that are tried where short ones have no token in common.
+const WIDER: [usize; 2] = [1 << 9, 1 << 12];
 
 /// From this many bytes on a piece takes long enough that somebody may want to stop it.
 pub(crate) const LONG: usize = 1 << 15;
 
-/// Tokens on each side of a border that are merged anew at most. If they do not do, the whole piece
-/// goes to the heap: so much for pieces that are made to be bad.
-const ANEW_MOST: usize = 64;
+/// Short windows are given up for a piece in which more than one in so many cannot be joined.
+const WORTH: usize = 8;
 
-/// What joining works with.
-struct Join<'a> {
-    merges: &'a Merges,
-    vocab: &'a Vocab,
-    piece: &'a [u8],
-    work: &'a mut Heap,
-    /// The ids of the block that comes next.
-    block: Vec<u32>,
-    /// The ids between.
-    middle: Vec<u32>,
-    pair: Vec<u32>,
+/// The most windows at a time.
+const ROW: usize = 64;
+
+/// Windows side by side, reused from piece to piece.
+#[derive(Debug)]
+pub(super) struct Windows {
+    lanes: Lanes,
+    ids: [Vec<u32>; LANES],
+    /// Where each window begins and ends, and which of `ids` are its.
+    places: Vec<(usize, usize, usize)>,
 }
 
-/// Appends the ids of `piece` to `ids`, by blocks of `block` bytes; tokens are those of `vocab`.
+impl Windows {
+    pub(super) fn new() -> Self {
+        let ids = std::array::from_fn(|_| Vec::with_capacity(WINDOW));
+        Self { lanes: Lanes::new(), ids, places: Vec::with_capacity(ROW) }
+    }
+
+    /// Merges the windows of `window` bytes of a piece from `start` on, as many as there are lanes.
+    /// Those that equal the one before, as in a piece of a few characters again and again, take none.
+    fn fill(
+        &mut self,
+        merges: &Merges,
+        piece: &[u8],
+        mut start: usize,
+        window: usize,
+    ) -> Result<()> {
+        self.places.clear();
+        let (mut used, mut pieces) = (0, [&piece[..0]; LANES]);
+        while self.places.len() < ROW {
+            let end = (start + window).min(piece.len());
+            let bytes = &piece[start..end];
+            if self.places.last().is_none_or(|&(start, end, _)| piece[start..end] != *bytes) {
+                if used == LANES {
+                    break;
+                }
+                pieces[used] = bytes;
+                used += 1;
+            }
+            self.places.push((start, end, used - 1));
+            if end == piece.len() {
+                break;
+            }
+            start = end - overlap(window);
+        }
+        let level = Level::get();
+        let done = if level.has_lanes() {
+            merges.merge_lanes(level, &pieces[..used], &mut self.lanes)
+        } else {
+            [false; LANES]
+        };
+        for (lane, ids) in self.ids[..used].iter_mut().enumerate() {
+            ids.clear();
+            if done[lane] {
+                self.lanes.take(lane, ids);
+            } else {
+                scan::merge(merges, pieces[lane], ids)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many bytes two windows have in common.
+fn overlap(window: usize) -> usize {
+    (window / 4).max(1)
+}
+
+/// Appends the ids of `piece` to `ids`, by windows of `window` bytes, from 2 to [`WINDOW`]; tokens are
+/// those of `vocab`.
 pub fn merge(
     merges: &Merges,
     vocab: &Vocab,
     piece: &[u8],
-    block: usize,
+    window: usize,
     work: &mut Heap,
     ids: &mut Vec<u32>,
 ) -> Result<()> {
-    merge_until(merges, vocab, piece, block, work, ids, &|| false)
+    merge_until(merges, vocab, piece, window, work, ids, &|| false)
 }
 
 impl Model {
@@ -71,102 +134,138 @@ impl Model {
         if self.whole_pieces() && !self.is_trained() && self.vocab().id(piece).is_some() {
             return self.merge(piece, work, ids);
         }
-        merge_until(&self.merges, self.vocab(), piece, BLOCK, work, ids, stops)
+        merge_until(&self.merges, self.vocab(), piece, WINDOW, work, ids, stops)
     }
 }
 
-/// [`merge`], given up between two blocks once `stops` says so.
+/// [`merge`], given up between two windows once `stops` says so.
 fn merge_until(
     merges: &Merges,
     vocab: &Vocab,
     piece: &[u8],
-    block: usize,
+    window: usize,
     work: &mut Heap,
     ids: &mut Vec<u32>,
     stops: &dyn Fn() -> bool,
 ) -> Result<()> {
-    let before = ids.len();
-    let (mut start, mut end) = (0, block.min(piece.len()));
-    let (next, middle, pair) = (Vec::with_capacity(block), Vec::new(), Vec::new());
-    let mut join = Join { merges, vocab, piece, work, block: next, middle, pair };
-    // The ids of the last block as they were before they were joined.
-    let mut last = Vec::with_capacity(block);
-    while start < piece.len() {
+    let first = ids.len();
+    let mut windows = work.windows.take().unwrap_or_else(|| Box::new(Windows::new()));
+    let wide = Wide { start: 0, end: 0, ids: Vec::new() };
+    let mut join = Join { merges, vocab, piece, work, ids, first, end: 0, wide };
+    let (mut joined, mut failed) = (0, 0);
+    let mut result = Ok(());
+    while join.end < piece.len() && result.is_ok() {
         if stops() {
-            return Err(Error::Interrupted);
+            result = Err(Error::Interrupted);
+        } else if failed * WORTH > joined + WORTH {
+            result = join.wider(stops);
+        } else {
+            let start = join.end - overlap(window).min(join.end);
+            result = windows.fill(merges, piece, start, window);
+            for &(start, end, row) in &windows.places {
+                if result.is_ok() && !join.take(&windows.ids[row], start, end) {
+                    failed += 1;
+                    result = join.wider(stops);
+                    break;
+                }
+                joined += 1;
+            }
         }
-        // Long pieces are often one character or a few, again and again.
-        if start == 0 || piece[start..end] != piece[start - block..start] {
-            last.clear();
-            run(merges, &piece[start..end], join.work, &mut last)?;
-        }
-        join.block.extend_from_slice(&last);
-        if start > 0 && !join.at(start, before, ids)? {
-            ids.truncate(before);
-            return work.merge(merges, piece, NO_RANK, ids);
-        }
-        ids.append(&mut join.block);
-        (start, end) = (end, (end + block).min(piece.len()));
     }
-    Ok(())
+    work.windows = Some(windows);
+    result
 }
 
-fn run(merges: &Merges, piece: &[u8], work: &mut Heap, ids: &mut Vec<u32>) -> Result<()> {
-    if piece.len() <= scan::MOST {
-        scan::merge(merges, piece, ids)
-    } else {
-        work.merge(merges, piece, NO_RANK, ids)
-    }
+/// The last of the longer windows.
+struct Wide {
+    start: usize,
+    end: usize,
+    ids: Vec<u32>,
+}
+
+/// A piece that is merged up to `end`: `ids[first..]`.
+struct Join<'a> {
+    merges: &'a Merges,
+    vocab: &'a Vocab,
+    piece: &'a [u8],
+    work: &'a mut Heap,
+    ids: &'a mut Vec<u32>,
+    first: usize,
+    end: usize,
+    wide: Wide,
 }
 
 impl Join<'_> {
-    fn bytes(&self, ids: &[u32]) -> usize {
-        ids.iter().map(|&id| self.vocab.bytes(id).map_or(0, <[u8]>::len)).sum()
+    fn len(&self, id: u32) -> usize {
+        self.vocab.bytes(id).map_or(0, <[u8]>::len)
     }
 
-    /// Whether the tokens `left` and `right`, on both sides of byte `at`, are steady.
-    fn steady(&mut self, left: u32, right: u32, at: usize) -> Result<bool> {
-        let (from, to) = (at - self.bytes(&[left]), at + self.bytes(&[right]));
-        self.pair.clear();
-        run(self.merges, &self.piece[from..to], self.work, &mut self.pair)?;
-        Ok(self.pair == [left, right])
-    }
-
-    /// Changes the end of `ids[first..]`, which end at byte `at`, and the start of the next block so
-    /// that they may be joined. False if that takes too many tokens.
-    fn at(&mut self, at: usize, first: usize, ids: &mut Vec<u32>) -> Result<bool> {
-        let mut anew = 0;
-        while anew <= ANEW_MOST {
-            let (left, right) = (anew.min(ids.len() - first), anew.min(self.block.len()));
-            let kept = ids.len() - left;
-            let from = at - self.bytes(&ids[kept..]);
-            let to = at + self.bytes(&self.block[..right]);
-            self.middle.clear();
-            run(self.merges, &self.piece[from..to], self.work, &mut self.middle)?;
-            // The tokens on both sides of each border; at an end of the piece there is none.
-            let before = ids[first..kept].last().copied();
-            let behind = self.block.get(right).copied();
-            let steady = match (self.middle.first().copied(), self.middle.last().copied()) {
-                (Some(start), Some(end)) => {
-                    let joins = |this: &mut Self, left: Option<u32>, right: Option<u32>, at| {
-                        left.zip(right)
-                            .map_or(Ok(true), |(left, right)| this.steady(left, right, at))
-                    };
-                    joins(self, before, Some(start), from)? && joins(self, Some(end), behind, to)?
+    /// Joins a window of these ids from `start` to `end` to what there is, if they have a token in
+    /// common, and returns whether they have.
+    fn take(&mut self, next: &[u32], start: usize, end: usize) -> bool {
+        let (mut at, mut left) = self.behind(start);
+        let (mut taken, mut right) = (0, start);
+        if self.end > 0 {
+            loop {
+                let (Some(&one), Some(&two)) = (self.ids.get(at), next.get(taken)) else {
+                    return false;
+                };
+                if left == right && one == two {
+                    break;
                 }
-                _ => match before.zip(behind) {
-                    Some((left, right)) => self.steady(left, right, at)?,
-                    None => true,
-                },
-            };
-            if steady {
-                ids.truncate(kept);
-                ids.extend_from_slice(&self.middle);
-                self.block.drain(..right);
-                return Ok(true);
+                if left <= right {
+                    (at, left) = (at + 1, left + self.len(one));
+                } else {
+                    (taken, right) = (taken + 1, right + self.len(two));
+                }
             }
-            anew = (anew * 2).max(1);
         }
-        Ok(false)
+        self.ids.truncate(at);
+        self.ids.extend_from_slice(&next[taken..]);
+        self.end = end;
+        true
+    }
+
+    /// The first token that begins at `place` or behind it, and where that is.
+    fn behind(&self, place: usize) -> (usize, usize) {
+        let (mut at, mut begins) = (self.ids.len(), self.end);
+        while at > self.first {
+            let before = begins - self.len(self.ids[at - 1]);
+            if before < place {
+                break;
+            }
+            (at, begins) = (at - 1, before);
+        }
+        (at, begins)
+    }
+
+    /// Goes on with a longer window, which begins where a token does.
+    fn wider(&mut self, stops: &dyn Fn() -> bool) -> Result<()> {
+        for size in WIDER.into_iter().chain([usize::MAX]) {
+            let (at, mut start) = self.behind(self.end - overlap(size).min(self.end));
+            if start == self.end && at > self.first {
+                // A token that is longer than all of what two windows have in common.
+                start -= self.len(self.ids[at - 1]);
+            }
+            let end = start.saturating_add(size).min(self.piece.len());
+            if end == self.end {
+                continue;
+            }
+            let mut wide = std::mem::replace(&mut self.wide, Wide { start, end, ids: Vec::new() });
+            // Long pieces are often one character or a few, again and again.
+            if self.piece[start..end] != self.piece[wide.start..wide.end] {
+                wide.ids.clear();
+                let piece = &self.piece[start..end];
+                self.work.merge_until(self.merges, piece, NO_RANK, &mut wide.ids, stops)?;
+            }
+            let joined = self.take(&wide.ids, start, end);
+            self.wide.ids = wide.ids;
+            if joined {
+                return Ok(());
+            }
+        }
+        self.ids.truncate(self.first);
+        self.end = self.piece.len();
+        self.work.merge_until(self.merges, self.piece, NO_RANK, self.ids, stops)
     }
 }

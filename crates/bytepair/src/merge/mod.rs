@@ -31,8 +31,8 @@ pub use table::{Code, Merge, MergeTable, Merges, NO_CODE, NO_RANK};
 /// Up to this many bytes a piece goes to the scan, above it to the heap.
 const SCAN_MOST: usize = scan::MOST;
 
-/// Above this many bytes it is merged in blocks.
-const JOIN_LEAST: usize = 2 * join::BLOCK;
+/// Above this many bytes it is merged by windows.
+const JOIN_LEAST: usize = 8 * join::WINDOW;
 
 /// The longest token of a vocabulary that merges by rank: finding its splits takes time in the
 /// square of its length.
@@ -245,7 +245,7 @@ impl Model {
         } else if piece.len() <= JOIN_LEAST {
             work.merge(&self.merges, piece, NO_RANK, ids)
         } else {
-            join::merge(&self.merges, &self.vocab, piece, join::BLOCK, work, ids)
+            join::merge(&self.merges, &self.vocab, piece, join::WINDOW, work, ids)
         }
     }
 }

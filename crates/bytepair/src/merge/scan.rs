@@ -7,7 +7,7 @@ use super::{Merge, Merges, NO_CODE};
 use crate::error::Result;
 
 /// The longest piece it takes, in bytes.
-pub const MOST: usize = 48;
+pub const MOST: usize = 64;
 
 /// Appends the ids of `piece`, of at most [`MOST`] bytes, to `ids`.
 pub fn merge(merges: &Merges, piece: &[u8], ids: &mut Vec<u32>) -> Result<()> {

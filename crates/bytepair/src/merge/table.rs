@@ -1,7 +1,8 @@
 //! The merges as a hash table: pair of ids → (rank, id of the result).
 //!
 //! Open addressing over 16-byte slots, at most half full, probed linearly. The hash is keyed per
-//! process, so that no file can be made whose pairs all collide; results do not depend on it.
+//! process, so that no file can be made whose pairs all collide; results do not depend on it. It takes
+//! no more than 32 bits, so that sixteen pairs can be looked up at once ([`crate::simd::lanes`]).
 //!
 //! Most pairs that are asked for do not merge, and the slots lie in a far cache. A filter of one bit
 //! per hash, a thirty-second of the size, answers most of those.
@@ -11,7 +12,8 @@ use std::sync::LazyLock;
 
 use crate::error::{Error, Result};
 use crate::huge;
-use crate::simd::prefetch;
+use crate::simd::lanes::{LANES, Lanes, PARTS, Table};
+use crate::simd::{Level, prefetch};
 
 /// What a pair merges into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,11 +34,6 @@ pub type Code = u64;
 pub const NO_CODE: Code = Code::MAX;
 
 impl Merge {
-    #[inline]
-    fn code(self) -> Code {
-        u64::from(self.rank) << 32 | u64::from(self.id)
-    }
-
     /// The merge with this code, unless that is [`NO_CODE`].
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "unpacks the two halves")]
@@ -45,99 +42,124 @@ impl Merge {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Slot {
-    pair: u64,
-    code: Code,
-}
+/// A right and a left id, what they merge into, and its rank: in the lower half of 16 bytes the pair
+/// as one number, in the upper half the code.
+pub(crate) type Slot = [u32; 4];
 
-const EMPTY: Slot = Slot { pair: u64::MAX, code: NO_CODE };
+/// Its rank is [`NO_RANK`].
+const EMPTY: Slot = [u32::MAX; 4];
 
-/// Bits of the filter for each slot.
-const FILTER_BITS: usize = 4;
+/// log2 of the bits of the filter for each slot.
+pub(crate) const FILTER_BITS: u32 = 2;
+
+/// log2 of the most slots: hashes have 32 bits.
+const BITS_MOST: u32 = 32 - FILTER_BITS;
 
 /// Looks up what a pair of ids merges into.
 #[derive(Debug, Clone)]
 pub struct MergeTable {
     slots: Vec<Slot>,
-    mask: usize,
     /// Has a bit for the hash of each pair in the table.
-    filter: Vec<u64>,
-    key: u64,
+    filter: Vec<u32>,
+    hash: Hash,
     len: usize,
 }
 
-static KEY: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0u8) | 1);
+/// Hash of a pair, of which the upper bits count.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hash {
+    /// What left, right and their sum are multiplied by: odd, and others in each process.
+    pub(crate) factors: [u32; 3],
+    /// How many bits the place of a slot leaves out.
+    pub(crate) shift: u32,
+}
 
-fn pack(left: u32, right: u32) -> u64 {
-    u64::from(left) << 32 | u64::from(right)
+impl Hash {
+    /// By how many bits the sum is shifted onto itself before it is multiplied again.
+    pub(crate) const FOLD: u32 = 15;
+
+    #[inline]
+    fn of(self, left: u32, right: u32) -> u32 {
+        let [first, second, third] = self.factors;
+        let sum = left.wrapping_mul(first).wrapping_add(right.wrapping_mul(second));
+        (sum ^ sum >> Self::FOLD).wrapping_mul(third)
+    }
+
+    /// Where to look for the pair with this hash first.
+    #[inline]
+    fn slot(self, hash: u32) -> usize {
+        (hash >> self.shift) as usize
+    }
+
+    /// The word of the filter for this hash, and its bit there.
+    #[inline]
+    fn filter_bit(self, hash: u32) -> (usize, u32) {
+        let bit = hash >> (self.shift - FILTER_BITS);
+        ((bit / 32) as usize, 1 << (bit % 32))
+    }
+}
+
+static FACTORS: LazyLock<[u32; 3]> = LazyLock::new(|| {
+    let state = RandomState::new();
+    #[expect(clippy::cast_possible_truncation, reason = "half of it will do")]
+    [0u8, 1, 2].map(|which| state.hash_one(which) as u32 | 1)
+});
+
+fn slot_of(left: u32, right: u32, merge: Merge) -> Slot {
+    [right, left, merge.id, merge.rank]
+}
+
+fn code_of(slot: Slot) -> Code {
+    u64::from(slot[3]) << 32 | u64::from(slot[2])
 }
 
 impl MergeTable {
     /// An empty table with room for `merges` merges.
     pub fn with_capacity(merges: usize) -> Self {
-        let size = (merges.max(8) * 2).next_power_of_two();
-        let filter = vec![0; size * FILTER_BITS / 64];
-        Self { slots: huge::filled(size, EMPTY), mask: size - 1, filter, key: *KEY, len: 0 }
+        let bits = (merges.max(8) * 2).next_power_of_two().trailing_zeros().min(BITS_MOST);
+        let hash = Hash { factors: *FACTORS, shift: 32 - bits };
+        let filter = vec![0; 1 << (bits + FILTER_BITS) >> 5];
+        Self { slots: huge::filled(1 << bits, EMPTY), filter, hash, len: 0 }
     }
 
-    #[inline]
-    fn hash(&self, pair: u64) -> u64 {
-        let product = u128::from(pair ^ self.key) * 0x9E37_79B9_7F4A_7C15;
-        #[expect(clippy::cast_possible_truncation, reason = "folds the product to 64 bits")]
-        let folded = (product >> 64) as u64 ^ product as u64;
-        folded
-    }
-
-    /// Where to look for the pair with this hash first.
-    #[inline]
-    fn first_slot(&self, hash: u64) -> usize {
-        #[expect(clippy::cast_possible_truncation, reason = "masked to the table's size")]
-        let slot = hash as usize & self.mask;
-        slot
-    }
-
-    /// The word of the filter for this hash, and its bit there.
-    #[inline]
-    fn filter_bit(&self, hash: u64) -> (usize, u64) {
-        let word = (hash >> 6) as usize & (self.filter.len() - 1);
-        (word, 1 << (hash & 63))
+    /// What a look-up of sixteen pairs at once needs.
+    fn for_lanes(&self) -> Table<'_> {
+        Table { slots: &self.slots, filter: &self.filter, hash: self.hash }
     }
 
     /// Asks for the place of a pair ahead of time.
     pub fn prefetch(&self, left: u32, right: u32) {
-        prefetch(&self.slots, self.first_slot(self.hash(pack(left, right))));
+        prefetch(&self.slots, self.hash.slot(self.hash.of(left, right)));
     }
 
     /// Adds a merge. A pair that is listed twice has the later rank, as at Hugging Face.
     pub fn insert(&mut self, left: u32, right: u32, merge: Merge) {
         debug_assert!(merge.rank < NO_RANK);
-        if (self.len + 1) * 2 > self.slots.len() {
+        if (self.len + 1) * 2 > self.slots.len() && self.slots.len() < 1 << BITS_MOST {
             self.grow();
         }
-        let pair = pack(left, right);
-        let hash = self.hash(pair);
-        let (word, bit) = self.filter_bit(hash);
+        let hash = self.hash.of(left, right);
+        let (word, bit) = self.hash.filter_bit(hash);
         self.filter[word] |= bit;
-        let mut at = self.first_slot(hash);
-        while self.slots[at].code != NO_CODE {
-            if self.slots[at].pair == pair {
-                self.slots[at].code = merge.code();
+        let mut at = self.hash.slot(hash);
+        let mask = self.slots.len() - 1;
+        let slot = slot_of(left, right, merge);
+        while self.slots[at][3] != NO_RANK {
+            if self.slots[at][..2] == slot[..2] {
+                self.slots[at] = slot;
                 return;
             }
-            at = (at + 1) & self.mask;
+            at = (at + 1) & mask;
         }
-        self.slots[at] = Slot { pair, code: merge.code() };
+        self.slots[at] = slot;
         self.len += 1;
     }
 
     fn grow(&mut self) {
         let old = std::mem::replace(self, Self::with_capacity(self.slots.len()));
         for slot in old.slots {
-            if let Some(merge) = Merge::of_code(slot.code) {
-                #[expect(clippy::cast_possible_truncation, reason = "unpacks the two halves")]
-                let (left, right) = ((slot.pair >> 32) as u32, slot.pair as u32);
-                self.insert(left, right, merge);
+            if let Some(merge) = Merge::of_code(code_of(slot)) {
+                self.insert(slot[1], slot[0], merge);
             }
         }
     }
@@ -145,19 +167,18 @@ impl MergeTable {
     /// The code of what `left` and `right` merge into, or [`NO_CODE`].
     #[inline]
     pub fn code(&self, left: u32, right: u32) -> Code {
-        let pair = pack(left, right);
-        let hash = self.hash(pair);
-        let (word, bit) = self.filter_bit(hash);
+        let hash = self.hash.of(left, right);
+        let (word, bit) = self.hash.filter_bit(hash);
         if self.filter[word] & bit == 0 {
             return NO_CODE;
         }
-        let mut at = self.first_slot(hash);
+        let mut at = self.hash.slot(hash);
         loop {
             let slot = self.slots[at];
-            if slot.code == NO_CODE || slot.pair == pair {
-                return slot.code;
+            if slot[3] == NO_RANK || slot[..2] == [right, left] {
+                return code_of(slot);
             }
-            at = (at + 1) & self.mask;
+            at = (at + 1) & (self.slots.len() - 1);
         }
     }
 
@@ -203,6 +224,25 @@ impl Merges {
         self.byte_ids
     }
 
+    /// Merges up to [`LANES`] pieces side by side, and tells of each whether that was done; then
+    /// `lanes` has its ids.
+    pub(crate) fn merge_lanes(
+        &self,
+        level: Level,
+        pieces: &[&[u8]],
+        lanes: &mut Lanes,
+    ) -> [bool; LANES] {
+        let longest = pieces.iter().map(|piece| piece.len()).max().unwrap_or(0);
+        lanes.clear(longest.min(PARTS));
+        let mut done = [false; LANES];
+        for (lane, piece) in pieces.iter().enumerate() {
+            let code = |left, right| self.byte_code(left, right);
+            done[lane] = lanes.put(lane, piece, &self.byte_ids, code);
+        }
+        level.merge(self.table.for_lanes(), lanes);
+        done
+    }
+
     /// The id of a byte, or the error that names it.
     #[inline]
     pub fn byte_id(&self, byte: u8) -> Result<u32> {
@@ -232,4 +272,21 @@ impl Merges {
     pub fn rank(&self, left: u32, right: u32) -> u32 {
         self.table.rank(left, right)
     }
+}
+// TEMPORARY
+#[doc(hidden)]
+pub fn bench(merges: &Merges, pieces: &[&[u8]], size: usize) -> usize {
+    let mut lanes = Box::new(Lanes::new());
+    let mut ids = Vec::new();
+    let mut n = 0;
+    for sixteen in pieces.chunks(size) {
+        let done = merges.merge_lanes(Level::get(), sixteen, &mut lanes);
+        for lane in 0..sixteen.len() {
+            assert!(done[lane]);
+            ids.clear();
+            lanes.take(lane, &mut ids);
+            n += ids.len();
+        }
+    }
+    n
 }

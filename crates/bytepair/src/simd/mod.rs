@@ -11,12 +11,14 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub(crate) mod lanes;
 pub(crate) mod pairs;
 mod portable;
 pub(crate) mod turn;
 
 use std::sync::OnceLock;
 
+use lanes::{Lanes, Table};
 use turn::{Found, Keys, Line, Pieces, TURN};
 
 /// The environment variable that chooses the level.
@@ -194,6 +196,21 @@ impl Level {
             Set::Avx512 => avx512::probe(lines, keys, count, found),
             _ => portable::probe(lines, keys, count, found),
         }
+    }
+
+    /// Whether [`Level::merge`] is of use.
+    pub(crate) fn has_lanes(self) -> bool {
+        self.0 == Set::Avx512
+    }
+
+    /// Merges the pieces of `lanes`, if this level [has lanes](Self::has_lanes).
+    pub(crate) fn merge(self, table: Table<'_>, lanes: &mut Lanes) {
+        #[cfg(target_arch = "x86_64")]
+        if self.0 == Set::Avx512 {
+            avx512::merge(table, lanes);
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (table, lanes);
     }
 
     /// Writes the ids that `words` hold to `out`, and returns how many.

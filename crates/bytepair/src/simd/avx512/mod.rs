@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "intrinsics: the pretokenizer is 2 times as fast as with AVX2")]
 
+mod lanes;
 mod turn;
 
 use std::arch::x86_64::{
@@ -14,6 +15,7 @@ use std::arch::x86_64::{
 };
 
 use super::{HIGH, INSIDE, Leads, Work};
+pub(super) use lanes::merge;
 pub(super) use turn::{keys, lacking, probe, unpack};
 
 /// The numbers of 64 bytes.
@@ -36,6 +38,7 @@ pub(super) fn is_here() -> bool {
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512cd")
         && is_x86_feature_detected!("avx512vbmi")
         && is_x86_feature_detected!("avx512vbmi2")
 }
