@@ -21,6 +21,7 @@ use super::heap::Heap;
 use super::join;
 use super::store::BYTES_MOST;
 use crate::error::Result;
+use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::turn::{
     FIELDS, Found, Keys, Missed, NO_IDS, NONE, Pieces, TURN, pack_two, unpack,
 };
@@ -31,6 +32,9 @@ use crate::sink::Sink;
 const ROOM: usize = 4 * TURN + SLACK;
 /// As many as the words of a turn may take, and what is written behind them.
 const SLACK: usize = 2 * FIELDS * TURN + 16;
+
+/// From so many new pieces on it takes less to merge them side by side than one by one.
+const WORTH: usize = LANES / 2;
 
 /// From this many bytes on a text is worth a larger cache.
 const LONG_TEXT: usize = 1 << 20;
@@ -109,6 +113,8 @@ struct Turn {
     keys: Keys,
     found: Found,
     runs: Vec<Run>,
+    fresh: Vec<Missed>,
+    lanes: Lanes,
     ids: Vec<u32>,
     out: Vec<u32>,
 }
@@ -136,6 +142,8 @@ impl Memory {
             keys: Keys::new(),
             found: Found::new(),
             runs: Vec::with_capacity(TURN),
+            fresh: Vec::with_capacity(TURN),
+            lanes: Lanes::new(),
             ids: Vec::with_capacity(ROOM),
             out: vec![0; ROOM],
         };
@@ -192,7 +200,7 @@ impl Memory {
         for ends in ends.chunks(TURN) {
             let pieces = Pieces { text, start, ends, ahead };
             self.look(level, pieces);
-            self.settle(model, pieces)?;
+            self.settle(level, model, pieces)?;
             self.give(level, model, pieces, sink)?;
             if self.grows && self.new >> SIZES[self.size].lines > 0 {
                 self.grow();
@@ -223,33 +231,91 @@ impl Memory {
     }
 
     /// The third pass.
-    fn settle(&mut self, model: &Model, pieces: Pieces<'_>) -> Result<()> {
-        let Self { cache, heap, turn, new, .. } = self;
-        let Turn { keys, found, runs, ids, .. } = &mut **turn;
+    fn settle(&mut self, level: Level, model: &Model, pieces: Pieces<'_>) -> Result<()> {
+        let Self { cache, turn, .. } = self;
+        let Turn { keys, found, runs, fresh, ids, .. } = &mut **turn;
         runs.clear();
         ids.clear();
+        fresh.clear();
         for missed in &found.missed[..found.misses] {
             cache.ask_beside(keys.line[usize::from(missed.index)]);
         }
-        for &Missed { place, index } in &found.missed[..found.misses] {
-            let (place, index) = (usize::from(place), usize::from(index));
-            let (piece, key, start) = (pieces.get(index), keys.get(index), ids.len());
-            let words = if let Some(words) = cache.get(piece, key, ids) {
+        for &missed in &found.missed[..found.misses] {
+            let (place, index) = (usize::from(missed.place), usize::from(missed.index));
+            let (piece, start) = (pieces.get(index), ids.len());
+            let words = if let Some(words) = cache.get(piece, keys.get(index), ids) {
                 words
             } else if piece.len() > BYTES_MOST {
                 [NO_IDS; 2]
             } else {
-                model.merge(piece, heap, ids)?;
-                cache.insert(piece, key, &ids[start..]);
-                *new += 1;
-                pack_two(&ids[start..]).inspect(|_| ids.truncate(start)).unwrap_or([NO_IDS; 2])
+                fresh.push(missed);
+                continue;
             };
             found.words[place..place + 2].copy_from_slice(&words);
             if words[0] == NO_IDS {
                 runs.push(Run { index, place, start, len: ids.len() - start });
             }
         }
+        if !self.turn.fresh.is_empty() {
+            self.merge_fresh(level, model, pieces)?;
+            self.turn.runs.sort_unstable_by_key(|run| run.place);
+        }
         Ok(())
+    }
+
+    /// Merges the pieces that are not remembered.
+    fn merge_fresh(&mut self, level: Level, model: &Model, pieces: Pieces<'_>) -> Result<()> {
+        let mut fresh = std::mem::take(&mut self.turn.fresh);
+        // A lane is done when the longest piece beside it is.
+        fresh.sort_unstable_by_key(|missed| pieces.get(usize::from(missed.index)).len());
+        let mut chunks = fresh.chunks(LANES);
+        let result = chunks.try_for_each(|missed| self.merge_some(level, model, pieces, missed));
+        self.turn.fresh = fresh;
+        result
+    }
+
+    /// Merges up to [`LANES`] pieces, side by side if they are enough.
+    fn merge_some(
+        &mut self,
+        level: Level,
+        model: &Model,
+        pieces: Pieces<'_>,
+        missed: &[Missed],
+    ) -> Result<()> {
+        let mut some = [&[][..]; LANES];
+        for (piece, missed) in some.iter_mut().zip(missed) {
+            *piece = pieces.get(usize::from(missed.index));
+        }
+        let merges = model.plain_merges().filter(|_| level.has_lanes() && missed.len() >= WORTH);
+        let done = merges.map_or([false; LANES], |merges| {
+            merges.merge_lanes(level, &some[..missed.len()], &mut self.turn.lanes)
+        });
+        for (lane, (&missed, piece)) in missed.iter().zip(some).enumerate() {
+            let Turn { ids, lanes, .. } = &mut *self.turn;
+            let start = ids.len();
+            if done[lane] {
+                lanes.take(lane, ids);
+            } else {
+                model.merge(piece, &mut self.heap, ids)?;
+            }
+            self.keep(missed, piece, start);
+        }
+        Ok(())
+    }
+
+    /// Remembers the ids of a piece, those in the turn's from `start` on, and leaves them for the
+    /// fourth pass.
+    fn keep(&mut self, missed: Missed, piece: &[u8], start: usize) {
+        let Turn { keys, found, runs, ids, .. } = &mut *self.turn;
+        let (place, index) = (usize::from(missed.place), usize::from(missed.index));
+        self.cache.insert(piece, keys.get(index), &ids[start..]);
+        self.new += 1;
+        let words = pack_two(&ids[start..]).inspect(|_| ids.truncate(start));
+        let words = words.unwrap_or([NO_IDS; 2]);
+        found.words[place..place + 2].copy_from_slice(&words);
+        if words[0] == NO_IDS {
+            runs.push(Run { index, place, start, len: ids.len() - start });
+        }
     }
 
     /// The fourth pass.

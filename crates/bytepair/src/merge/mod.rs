@@ -230,6 +230,12 @@ impl Model {
         self.merge_parts(piece, work, ids)
     }
 
+    /// The merges, if they alone say what [`Model::merge`] gives.
+    fn plain_merges(&self) -> Option<&Merges> {
+        let plain = self.symbols.is_none() && (self.trained || !self.whole_pieces);
+        plain.then_some(&self.merges)
+    }
+
     /// [`Model::merge`] of a piece that is not looked up first.
     pub(crate) fn merge_parts(
         &self,

@@ -273,20 +273,3 @@ impl Merges {
         self.table.rank(left, right)
     }
 }
-// TEMPORARY
-#[doc(hidden)]
-pub fn bench(merges: &Merges, pieces: &[&[u8]], size: usize) -> usize {
-    let mut lanes = Box::new(Lanes::new());
-    let mut ids = Vec::new();
-    let mut n = 0;
-    for sixteen in pieces.chunks(size) {
-        let done = merges.merge_lanes(Level::get(), sixteen, &mut lanes);
-        for lane in 0..sixteen.len() {
-            assert!(done[lane]);
-            ids.clear();
-            lanes.take(lane, &mut ids);
-            n += ids.len();
-        }
-    }
-    n
-}

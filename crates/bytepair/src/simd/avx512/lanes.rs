@@ -10,13 +10,13 @@ use std::arch::x86_64::{
     _mm512_lzcnt_epi64, _mm512_mask_i32gather_epi32, _mm512_mask_i32scatter_epi32,
     _mm512_mask_mov_epi32, _mm512_maskz_mov_epi64, _mm512_min_epu32, _mm512_mullo_epi32,
     _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_slli_epi32,
-    _mm512_sllv_epi32, _mm512_sllv_epi64, _mm512_srl_epi32, _mm512_srli_epi32, _mm512_sub_epi64,
-    _mm512_test_epi32_mask, _mm512_xor_si512,
+    _mm512_sllv_epi32, _mm512_sllv_epi64, _mm512_srl_epi32, _mm512_srli_epi32, _mm512_storeu_si512,
+    _mm512_sub_epi64, _mm512_test_epi32_mask, _mm512_xor_si512,
 };
 
 use super::super::lanes::{LANES, Lanes, PARTS, Table};
 use super::{load, store};
-use crate::merge::table::{FILTER_BITS, Hash};
+use crate::merge::table::{FILTER_BITS, Hash, NO_RANK};
 
 /// The numbers of the lanes.
 const COLUMNS: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -163,18 +163,13 @@ struct Found {
 }
 
 /// Looks pairs up: both of them at once, so that their memory is waited for together.
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
-fn look_up(table: Table<'_>, pairs: &[Pairs; 2]) -> [Found; 2] {
-    let none = _mm512_set1_epi32(-1);
-    let [one, two] = pairs;
-    let ((mut first, mut open), (mut second, mut also)) = (slots(table, one), slots(table, two));
-    let (mut ones, mut twos) = (Found { rank: none, made: none }, Found { rank: none, made: none });
-    while open | also != 0 {
-        (first, open) = step(table, one, first, open, &mut ones);
-        (second, also) = step(table, two, second, also, &mut twos);
-    }
-    [ones, twos]
+fn look_up(table: Table<'_>, [one, two]: &[Pairs; 2]) -> [Found; 2] {
+    let ((first, open), (second, also)) = (slots(table, one), slots(table, two));
+    let ((ones, open), (twos, also)) =
+        (step(table, one, first, open), step(table, two, second, also));
+    [rest(table, one, first, open, ones), rest(table, two, second, also, twos)]
 }
 
 /// The first slots of pairs, and which the filter does not rule out.
@@ -199,36 +194,66 @@ fn slots(table: Table<'_>, pairs: &Pairs) -> (__m512i, __mmask16) {
     (_mm512_srl_epi32(hash, by(shift)), _mm512_test_epi32_mask(words, bit) & pairs.mask)
 }
 
-/// Looks at one slot of each of the `open` lanes; returns the next slots and what is still open.
+/// What the slots at `slot` say, and in which of the `open` lanes others must be looked at.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn step(
-    table: Table<'_>,
-    pairs: &Pairs,
-    slot: __m512i,
-    open: __mmask16,
-    found: &mut Found,
-) -> (__m512i, __mmask16) {
+fn step(table: Table<'_>, pairs: &Pairs, slot: __m512i, open: __mmask16) -> (Found, __mmask16) {
     let none = _mm512_set1_epi32(-1);
     let first = _mm512_slli_epi32::<2>(slot);
-    let part = |which: i32, mask| {
+    let part = |which: i32| {
         let index = _mm512_add_epi32(first, _mm512_set1_epi32(which));
         // SAFETY: `slot` is a place in the slots, which have four words each.
         unsafe {
             let slots = table.slots.as_ptr().cast();
-            _mm512_mask_i32gather_epi32::<4>(none, mask, index, slots)
+            _mm512_mask_i32gather_epi32::<4>(none, open, index, slots)
         }
     };
-    let (right, left, made, rank) = (part(0, open), part(1, open), part(2, open), part(3, open));
+    let (right, left, made, rank) = (part(0), part(1), part(2), part(3));
     let here = _mm512_cmpeq_epi32_mask(right, pairs.right)
         & _mm512_cmpeq_epi32_mask(left, pairs.left)
         & open;
-    found.rank = _mm512_mask_mov_epi32(found.rank, here, rank);
-    found.made = _mm512_mask_mov_epi32(found.made, here, made);
     // An empty slot has no rank.
     let open = open & !here & _mm512_cmpneq_epi32_mask(rank, none);
-    let next = _mm512_add_epi32(slot, _mm512_set1_epi32(1));
-    #[expect(clippy::cast_possible_truncation, reason = "at most 28 bits")]
-    let last = _mm512_set1_epi32((table.slots.len() as u32).wrapping_sub(1).cast_signed());
-    (_mm512_and_si512(next, last), open)
+    let rank = _mm512_mask_mov_epi32(none, here, rank);
+    (Found { rank, made }, open)
+}
+
+/// Looks at the slots behind, in the few lanes that are open: one by one takes less.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn rest(
+    table: Table<'_>,
+    pairs: &Pairs,
+    slot: __m512i,
+    mut open: __mmask16,
+    found: Found,
+) -> Found {
+    if open == 0 {
+        return found;
+    }
+    let (mut ranks, mut mades) = (words(found.rank), words(found.made));
+    let (slot, left, right) = (words(slot), words(pairs.left), words(pairs.right));
+    while open != 0 {
+        let lane = open.trailing_zeros() as usize;
+        open &= open - 1;
+        let mut at = slot[lane] as usize;
+        loop {
+            at = (at + 1) & (table.slots.len() - 1);
+            let [there, before, made, rank] = table.slots[at];
+            if rank == NO_RANK || [there, before] == [right[lane], left[lane]] {
+                (ranks[lane], mades[lane]) = (rank, made);
+                break;
+            }
+        }
+    }
+    Found { rank: load(&ranks), made: load(&mades) }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn words(from: __m512i) -> [u32; LANES] {
+    let mut words = [0; LANES];
+    // SAFETY: writes 64 bytes, which `words` has.
+    unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), from) };
+    words
 }
