@@ -34,7 +34,7 @@ const ROOM: usize = 4 * TURN + SLACK;
 const SLACK: usize = 2 * FIELDS * TURN + 16;
 
 /// From so many new pieces on it takes less to merge them side by side than one by one.
-const WORTH: usize = LANES / 2;
+const WORTH: usize = 6;
 
 /// From this many bytes on a text is worth a larger cache.
 const LONG_TEXT: usize = 1 << 20;

@@ -88,3 +88,69 @@ impl Lanes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::merge::{MergeTable, Merges, scan};
+    use crate::simd::Level;
+
+    /// A number below `end`, at random.
+    fn below(end: usize, seed: &mut u64) -> usize {
+        *seed =
+            seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(*seed >> 33).expect("31 bits") % end
+    }
+
+    /// Merges of a few letters, in which a rank is not an id and one byte has no id.
+    fn merges(seed: &mut u64) -> Merges {
+        let mut ids: Vec<u32> = (0..6).collect();
+        let mut table = MergeTable::with_capacity(8);
+        for rank in 0..200 {
+            let (left, right) = (ids[below(ids.len(), seed)], ids[below(ids.len(), seed)]);
+            table.insert(left, right, Merge { rank, id: 5000 - rank });
+            ids.push(5000 - rank);
+        }
+        let byte = |byte: usize| (byte < 6).then(|| u32::try_from(byte).expect("below 6"));
+        Merges::new(std::array::from_fn(byte), table)
+    }
+
+    #[test]
+    fn lanes_give_what_the_scan_gives() {
+        let mut seed = 7;
+        let rounds = if cfg!(miri) { 1 } else { 60 };
+        for level in Level::all().into_iter().filter(|level| level.has_lanes()) {
+            let mut lanes = Lanes::new();
+            for _ in 0..rounds {
+                let merges = merges(&mut seed);
+                for most in [1, 2, 7, 31, PARTS, PARTS + 3] {
+                    let count = 1 + below(LANES, &mut seed);
+                    let pieces: Vec<Vec<u8>> = (0..count)
+                        .map(|_| {
+                            let (len, letters) =
+                                (below(most + 1, &mut seed), 1 + below(6, &mut seed));
+                            let unknown = below(40, &mut seed) == 0;
+                            let byte = |seed: &mut u64| u8::try_from(below(letters, seed));
+                            let mut piece: Vec<u8> =
+                                (0..len).map(|_| byte(&mut seed).expect("below 6")).collect();
+                            piece.extend(unknown.then_some(6));
+                            piece
+                        })
+                        .collect();
+                    let slices: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
+                    let done = merges.merge_lanes(level, &slices, &mut lanes);
+                    for (lane, piece) in slices.into_iter().enumerate() {
+                        let fits = !piece.is_empty() && piece.len() <= PARTS;
+                        assert_eq!(done[lane], fits && !piece.contains(&6), "{piece:?}");
+                        if done[lane] {
+                            let (mut got, mut expected) = (Vec::new(), Vec::new());
+                            lanes.take(lane, &mut got);
+                            scan::merge(&merges, piece, &mut expected).expect("known bytes");
+                            assert_eq!(got, expected, "{piece:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
