@@ -10,8 +10,9 @@
 use std::cell::OnceCell;
 
 use crate::breaks::Break;
+use crate::cover::Index;
 use crate::error::{Error, Result};
-use crate::longest::{Index, Keep, Stretch};
+use crate::longest::{Keep, Stretch};
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
 use crate::watched::Pulse;
@@ -45,7 +46,7 @@ impl<'a> Cutter<'a> {
         policy: &'a Policy,
         pulse: &'a Pulse<'a>,
     ) -> Result<Self> {
-        tokenizer.refuse_rewritten(text)?;
+        tokenizer.refuse_rewritten(text, pulse)?;
         policy.check(text)?;
         Ok(Self { tokenizer, policy, pulse, indexes: [OnceCell::new(), OnceCell::new()] })
     }
