@@ -170,7 +170,7 @@ def test_a_small_part_of_one_word_takes_no_time_for_the_rest(side):
 
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_large_parts_of_one_word_take_a_few_times_as_long_as_its_ids(side):
-    """Where one ends is found from the last tokens alone; encoding each start anew took 100 times."""
+    """Its end is found from the last tokens alone; encoding each start anew took 100 times."""
     text = WORD * 4
     most = GPT2.count(text) // 5
 
