@@ -184,6 +184,18 @@ def test_large_parts_of_one_word_take_a_few_times_as_long_as_its_ids(side):
     assert min(seconds(lambda: GPT2.chunk(text, most)) for _ in range(3)) < 20 * ids
 
 
+def test_a_break_is_looked_for_in_its_chunk_alone():
+    """To look through all of the text before took ten times as long as to cut it."""
+
+    def seconds(**options: str) -> float:
+        start = time.process_time()
+        GPT2.chunk(PROSE, 100, **options)
+        return time.process_time() - start
+
+    plain = min(seconds() for _ in range(3))
+    assert min(seconds(prefer="paragraph") for _ in range(3)) < 3 * plain + 0.01
+
+
 def test_a_limit_is_passed_by_length_alone():
     """No token covers more than the longest, so a long word is known not to fit at once."""
     text = WORD * 64

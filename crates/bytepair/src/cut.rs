@@ -178,9 +178,8 @@ impl Cutter<'_> {
         prefer: &[Break],
     ) -> Result<usize> {
         for kind in prefer {
-            let breaks = kind.before(text, end).take_while(|&at| at > done);
             // Less text may be more tokens, though hardly ever.
-            for at in breaks.take(TRY_BREAKS) {
+            for at in kind.between(text, done, end).take(TRY_BREAKS) {
                 if at == end || self.count(&text[start..at], most)? <= most {
                     return Ok(at);
                 }

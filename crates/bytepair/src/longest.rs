@@ -288,7 +288,7 @@ impl<'a> Stretch<'a> {
         }
         self.pulse.check()?;
         let inside = row.tokens.partition_point(|token| token.to <= distance);
-        let (mut ids, mut back) = (Vec::new(), 2);
+        let (mut ids, mut back) = (Vec::new(), 1);
         // Go back some tokens, encode from there, and see whether that joins what is before.
         loop {
             let kept = inside.saturating_sub(back);
@@ -336,7 +336,7 @@ impl<'a> Stretch<'a> {
         let pattern = self.tokenizer.pretokenizer().pattern();
         // A special token that must be a word of its own may stand in a part alone.
         self.tokenizer.special().flags().len() == 0
-            && (*pattern == Pattern::None || pattern.name().is_some() && is_of_letters(text))
+            && (*pattern == Pattern::None || pattern.name().is_some() && is_of_one_kind(text))
     }
 
     /// Whether the token up to distance `from` stays apart from `inner`, which comes behind it.
@@ -356,10 +356,15 @@ impl<'a> Stretch<'a> {
 }
 
 /// Whether each part of a piece like this is one, in each named pattern: letters of ASCII, or letters
-/// and marks none of which is upper case. In o200k a letter without case is both upper and lower.
-fn is_of_letters(text: &str) -> bool {
+/// and marks none of which is upper case (in o200k a letter without case is both upper and lower), or
+/// signs of ASCII, or white space without line ends.
+fn is_of_one_kind(text: &str) -> bool {
     let is_lower = |c: char| c.is_alphabetic() && !c.is_uppercase() && c.to_lowercase().eq([c]);
-    text.bytes().all(|byte| byte.is_ascii_alphabetic()) || text.chars().all(is_lower)
+    let is_blank = |c: char| c.is_whitespace() && c != '\r' && c != '\n';
+    text.bytes().all(|byte| byte.is_ascii_alphabetic())
+        || text.bytes().all(|byte| byte.is_ascii_punctuation())
+        || text.chars().all(is_lower)
+        || text.chars().all(is_blank)
 }
 
 /// Takes `bytes` of the work that is left; false when there is not so much.
