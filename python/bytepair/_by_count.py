@@ -11,6 +11,7 @@ length of the longest token (at most 512 characters) where one more character do
 
 from __future__ import annotations
 
+import json
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
@@ -38,9 +39,15 @@ class Search:
         self._tokenizer = tokenizer
         self._text = text
         self._allowed: Allowed = "all" if allowed == "all" else list(allowed)
+        disallowed = "all" if disallowed == "all" else list(disallowed)
         # Refuses what is disallowed in the whole text, which parts of it may not hold.
         tokenizer.count(text, allowed_special=self._allowed, disallowed_special=disallowed)
         self._longest = _longest_token(tokenizer)
+        self._names = [
+            *(name for name in tokenizer.special_tokens if _has(self._allowed, name)),
+            *(name for name in tokenizer.special_tokens if _has(disallowed, name)),
+            *tokenizer.added_tokens,
+        ]
 
     def fits(self, part: str, most: int) -> bool:
         """Whether a text has at most `most` tokens."""
@@ -114,10 +121,10 @@ class Search:
     def _most(self, room: int, most: int, part: Callable[[int], str]) -> int:
         """The most characters, `room` at most, of which the part fits."""
         low, high = 0, min(room, 4 * most + 1)
-        while high < room and self.fits(part(high), most):
+        while self.fits(part(high), most):
+            if high == room:
+                return room
             low, high = high, min(room, 2 * high)
-        if self.fits(part(high), most):
-            return high
         # Of `low` the part fits, of `high` it does not.
         while high - low > 1:
             middle = (low + high) // 2
@@ -126,11 +133,11 @@ class Search:
             else:
                 high = middle
         # One more may be too many, and some more, which complete a token, not.
-        size = low + 2
-        while size <= min(room, low + self._longest):
+        size = high
+        while size < min(room, low + self._longest):
+            size += 1
             if self.fits(part(size), most):
                 low = size
-            size += 1
         return low
 
     def _preferred(self, start: int, end: int, done: int, most: int, prefer: Sequence[str]) -> int:
@@ -147,22 +154,22 @@ class Search:
     def _too_long(self, at: int, most: int) -> ArgumentError:
         char = self._text[at]
         needed = self._tokenizer.count(char, allowed_special=self._allowed)
-        quoted = char.replace("\\", "\\\\").replace('"', '\\"')
         return ArgumentError(
-            f'the character "{quoted}" at {at} takes {needed} tokens and max_tokens is {most}; '
-            f"give at least {needed}"
+            f"the character {json.dumps(char, ensure_ascii=False)} at {at} takes {needed} tokens "
+            f"and max_tokens is {most}; give at least {needed}"
         )
 
     def _crosses(self, head: int, tail: int) -> bool:
-        """Whether a special token would stand across the place where two parts are joined."""
-        names = self._tokenizer.special_tokens
-        allowed = [name for name in names if self._allowed == "all" or name in self._allowed]
-        before, after = self._text[:head], self._text[tail:]
+        """Whether a token that is found, not merged, would stand where two parts are joined."""
         return any(
-            before.endswith(name[:size]) and after.startswith(name[size:])
-            for name in allowed
+            self._text.endswith(name[:size], 0, head) and self._text.startswith(name[size:], tail)
+            for name in self._names
             for size in range(1, len(name))
         )
+
+
+def _has(chosen: Allowed, name: str) -> bool:
+    return chosen == "all" or name in chosen
 
 
 _FAR = 512
@@ -176,8 +183,9 @@ def _longest_token(tokenizer: _core.Tokenizer) -> int:
     """The bytes of the longest token, and so the characters, at most; not above `_FAR`."""
     key = id(tokenizer)
     if key not in _lengths:
+        names = chain(tokenizer.special_tokens, tokenizer.added_tokens)
         tokens = (len(token) for _, token in tokenizer._model.items())
-        _lengths[key] = max(chain(tokens, map(len, tokenizer.special_tokens)), default=1)
-        _lengths[key] = min(_lengths[key], _FAR)
+        longest = max(chain(tokens, map(len, names)), default=1)
+        _lengths[key] = min(longest, _FAR)
         weakref.finalize(tokenizer, _lengths.pop, key, None).atexit = False
     return _lengths[key]

@@ -28,6 +28,9 @@ Located = tuple[list[int], list[tuple[int, int]]]
 Rewriter = Callable[[str], tuple[str, Sequence[int]]]
 """Of a text, what it becomes and, for each character of that, the index of the one it came from."""
 
+_PART = 1 << 20
+"""How many characters are normalized at once, in some hundredths of a second."""
+
 _plain: dict[int, Tokenizer] = {}
 """Of a tokenizer, by its identity as long as it lives: the same without its normalizer."""
 
@@ -35,7 +38,7 @@ _plain: dict[int, Tokenizer] = {}
 def rewriter(normalizer: Any) -> Rewriter | None:
     """What a normalizer does to a text, if that leaves every character a place."""
     if normalizer in ("NFC", ["NFC"]):
-        return lambda text: (unicodedata.normalize("NFC", text), origins_of(text))
+        return lambda text: (_nfc(text), origins_of(text))
     if not isinstance(normalizer, list) or not all(map(_swaps, normalizer)):
         return None
 
@@ -89,16 +92,31 @@ def places(
     return ids, [(before[start], before[end]) for start, end in spans]
 
 
-def origins_of(text: str) -> list[int]:
+def _nfc(text: str) -> str:
+    """The text in NFC, put together from parts, between which a signal is heard."""
+    joining, parts, start = _joining(), [], 0
+    while start < len(text):
+        end = start + _PART
+        while end < len(text) and (unicodedata.combining(text[end]) or text[end] in joining):
+            end += 1
+        parts.append(unicodedata.normalize("NFC", text[start:end]))
+        start = end
+    return "".join(parts)
+
+
+def origins_of(text: str) -> Sequence[int]:
     r"""For each character of the text in NFC, the index of the one it came from.
 
     >>> origins_of("ae\u0301x")
     [0, 1, 3]
     """
+    if text.isascii():
+        return range(len(text))
+    joining = _joining()
     origins: list[int] = []
     start = 0
     for end in range(1, len(text) + 1):
-        if end < len(text) and (unicodedata.combining(text[end]) or text[end] in _joining()):
+        if end < len(text) and (unicodedata.combining(text[end]) or text[end] in joining):
             continue
         at = start
         for change in _changes(text[start:end]):

@@ -151,6 +151,12 @@ def test_what_tiktoken_panics_at_or_lets_pass(changes, message):
         compat.Encoding("own", **GOOD | changes)
 
 
+def test_case_138_a_wrong_number_of_tokens():
+    """The error is tiktoken's, which says nothing."""
+    with pytest.raises(AssertionError, match="is 999, and there are 258 ranks and 1 spe"):
+        compat.Encoding("own", **GOOD, explicit_n_vocab=999)
+
+
 def test_a_byte_that_no_token_covers():
     encoding = compat.Encoding("a", pat_str=".", mergeable_ranks={b"a": 0}, special_tokens={})
     assert encoding.encode("aa") == [0, 0]

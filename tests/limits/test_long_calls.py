@@ -121,6 +121,29 @@ def test_also_where_merging_begins_with_characters(name, text, shared):
     assert_hears(lambda text: CALLS[name](tokenizer, text), WORD if text == "word" else PROSE)
 
 
+NORMALIZERS: dict[str, tuple[list[list[str]], str]] = {
+    "NFC": ([["NFC"]], "cafe\u0301 au lait "),
+    "NFD": ([["NFD"]], "caf\u00e9 au lait "),
+    "NFKC": ([["NFKC"]], "\ufb01ne \u2460 e\u0301 "),
+    "NFKC, marks alone": ([["NFKC"]], "\u0301\u0316"),
+    "Lowercase": ([["Lowercase"]], "Some Words \u00c9 "),
+    "Replace": ([["Replace", " ", "\u2581"]], "a b "),
+    "ReplaceRegex": ([["ReplaceRegex", r"\s+", " "]], "a  b "),
+    "ReplaceRegex, looking": ([["ReplaceRegex", r"(?<=a)\s+(?!\s)", " "]], "a  b "),
+    "ReplaceRegex, in vain": ([["ReplaceRegex", r"(?<=a)\s+(?!\s)", " "]], "b  b "),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("call", ["count", "encode_batch", "bytes", "dropout"])
+@pytest.mark.parametrize("kind", NORMALIZERS)
+def test_a_signal_ends_the_work_of_a_normalizer(kind, call):
+    """A normalizer goes over the whole text before the first piece is cut."""
+    normalizer, part = NORMALIZERS[kind]
+    tokenizer = Tokenizer(dict(GPT2.vocab), GPT2.merges, normalizer=normalizer)
+    assert_hears(lambda text: CALLS[call](tokenizer, text), part * (1 << 14))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_time_is_in_proportion_to_one_word(name):
@@ -143,6 +166,34 @@ def test_a_small_part_of_one_word_takes_no_time_for_the_rest(side):
 
     # Encoding all of the long one takes thirty times as long as this.
     assert min(seconds(many) for _ in range(6)) < 0.01 + 20 * min(seconds(few) for _ in range(6))
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_large_parts_of_one_word_take_a_few_times_as_long_as_its_ids(side):
+    """Its end is found from the last tokens alone; encoding each start anew took 100 times."""
+    text = WORD * 4
+    most = GPT2.count(text) // 5
+
+    def seconds(call: Callable[[], object]) -> float:
+        start = time.process_time()
+        call()
+        return time.process_time() - start
+
+    ids = min(seconds(lambda: GPT2.encode(text, threads=1)) for _ in range(3))
+    assert min(seconds(lambda: GPT2.truncate(text, most, side=side)) for _ in range(3)) < 8 * ids
+    assert min(seconds(lambda: GPT2.chunk(text, most)) for _ in range(3)) < 20 * ids
+
+
+def test_a_break_is_looked_for_in_its_chunk_alone():
+    """To look through all of the text before took ten times as long as to cut it."""
+
+    def seconds(**options: str) -> float:
+        start = time.process_time()
+        GPT2.chunk(PROSE, 100, **options)
+        return time.process_time() - start
+
+    plain = min(seconds() for _ in range(3))
+    assert min(seconds(prefer="paragraph") for _ in range(3)) < 3 * plain + 0.01
 
 
 def test_a_limit_is_passed_by_length_alone():

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bytepair
-from bytepair import Tokenizer
+from bytepair import Tokenizer, _places
 from bytepair._breaks import KINDS, last_break
 from bytepair._by_count import Search
 from bytepair.errors import ArgumentError, SpecialTokenError
@@ -91,6 +91,25 @@ def test_counting_finds_what_the_core_finds(kind, text, most, overlap, prefer):
         assert search.chunks(most, overlap, prefer) == wanted
 
 
+def test_added_tokens_are_as_long_as_they_are():
+    """One more character may complete the longest of them, and no cut makes one."""
+    normalizer = [["Replace", "Z", "zz"]]
+    added = {"<abcdefgh>": 300, "ab": 301}
+    tokenizer = Tokenizer(VOCAB, MERGES, added_tokens=added, normalizer=normalizer)
+    text = "Z<abcdefgh>" + "z" * 20
+    for side in ("right", "left", "middle"):
+        kept, ids, (start, end) = tokenizer.truncate_with_span(text, 3, side=side)
+        assert len(ids) <= 3
+        if side != "middle":
+            assert kept == text[start:end] == longest(tokenizer, text, 3, side)
+    assert tokenizer.truncate(text, 3) == "Z<abcdefgh>"
+    # Taking out the middle would leave "a" and "b" side by side.
+    for more in ({}, {"normalizer": normalizer}):
+        tokenizer = Tokenizer(VOCAB, MERGES, added_tokens=added, **more)
+        text = "zaxZbx" if more else "zaxxbx"
+        assert tokenizer.truncate(text, 4, side="middle") == "zax"
+
+
 BYTES = Tokenizer({byte: bytes([byte]) for byte in range(256)}, [], pattern=None)
 
 
@@ -146,6 +165,13 @@ def test_what_is_refused_is_said_as_ever():
 
 
 # ── Places ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@given(text=st.lists(st.sampled_from("ae\u0301\u0323\u0f71\u0f73\u1100\u1161\u11a8\uac00")))
+def test_nfc_by_parts_is_nfc(text):
+    text = "".join(text)
+    with mock.patch.object(_places, "_PART", 2):
+        assert _places._nfc(text) == unicodedata.normalize("NFC", text)
 
 
 @given(text=TEXTS)

@@ -39,6 +39,49 @@ def test_case_96_a_single_word_is_one_alone(tmp_path):
     assert tokenizer.decode(ids) == text
 
 
+def test_case_37_a_split_that_is_not_known_is_refused(tmp_path):
+    """Falcon's: pieces are cut before the bytes are mapped, and again behind."""
+    path = tmp_path / "tokenizer.json"
+    GPT2.save(path, format="huggingface")
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    steps = [{"type": "Punctuation", "behavior": "Contiguous"}, facts["pre_tokenizer"]]
+    steps += [{"type": "Digits", "individual_digits": False}]
+    facts["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
+    path.write_text(json.dumps(facts), encoding="utf-8")
+    with pytest.raises(errors.FormatError, match="the pre_tokenizer 'Digits' is not supported"):
+        Tokenizer.load(path)
+
+
+TAKES_TEXT = {
+    "encode": GPT2.encode,
+    "encode_ordinary": GPT2.encode_ordinary,
+    "encode_numpy": GPT2.encode_numpy,
+    "encode_batch": lambda text: GPT2.encode_batch([text]),
+    "encode_ragged": lambda text: GPT2.encode_ragged([text]),
+    "encode_iterable": lambda text: list(GPT2.encode_iterable([text])),
+    "stream_encoder": lambda text: GPT2.stream_encoder().feed(text),
+    "encode_with_offsets": GPT2.encode_with_offsets,
+    "encode_with_unstable": GPT2.encode_with_unstable,
+    "align": lambda text: GPT2.align(text).ids,
+    "token_strings": GPT2.token_strings,
+    "count": GPT2.count,
+    "count_batch": lambda text: GPT2.count_batch([text]),
+    "fits": lambda text: GPT2.fits(text, 2),
+    "truncate": lambda text: GPT2.truncate(text, 2),
+    "truncate_batch": lambda text: GPT2.truncate_batch([text], 2),
+    "chunk": lambda text: GPT2.chunk(text, 2),
+    "chunk_batch": lambda text: GPT2.chunk_batch([text], 2),
+}
+
+
+@pytest.mark.parametrize("name", TAKES_TEXT)
+def test_case_100_a_lone_surrogate_has_its_place(name):
+    pytest.importorskip("numpy")
+    with pytest.raises(UnicodeEncodeError) as caught:
+        TAKES_TEXT[name]("hello \ud800 world")
+    assert (caught.value.start, caught.value.end) == (6, 7)
+
+
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has a GIL")
 def test_case_114_a_free_threaded_python_stays_so():
     assert not sys._is_gil_enabled()

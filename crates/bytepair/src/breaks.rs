@@ -38,7 +38,20 @@ impl Break {
     /// assert_eq!(Break::Line.before(text, 12).next(), Some(10));
     /// ```
     pub fn before(self, text: &str, at: usize) -> impl Iterator<Item = usize> {
-        (1..=at).rev().filter(move |&at| text.is_char_boundary(at) && self.is_at(text, at))
+        self.between(text, 0, at)
+    }
+
+    /// The ends of this kind in `text` behind `after`, from `at` backwards; what is before is not
+    /// looked through.
+    ///
+    /// ```
+    /// use bytepair::breaks::Break;
+    ///
+    /// assert_eq!(Break::Sentence.between("One. Two. 3", 4, 11).collect::<Vec<_>>(), [9]);
+    /// ```
+    pub fn between(self, text: &str, after: usize, at: usize) -> impl Iterator<Item = usize> {
+        let places = (after + 1..=at).rev();
+        places.filter(move |&at| text.is_char_boundary(at) && self.is_at(text, at))
     }
 
     fn is_at(self, text: &str, at: usize) -> bool {

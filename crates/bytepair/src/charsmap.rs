@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
+use crate::watched::Ear;
 
 /// The longest text of a map, in bytes, and the longest that one becomes; real ones have tens.
 const MOST: usize = 1 << 10;
@@ -61,10 +62,12 @@ impl CharsMap {
     ///
     /// # Errors
     /// [`Error::Value`] where the map is damaged.
-    pub fn apply(&self, span: &str) -> Result<Option<String>> {
+    pub(crate) fn apply(&self, span: &str, ear: &Ear<'_>) -> Result<Option<String>> {
         let mut text = String::with_capacity(span.len());
         let mut from = 0;
-        while let Some(character) = span[from..].chars().next() {
+        while !ear.hears()
+            && let Some(character) = span[from..].chars().next()
+        {
             let rest = &span[from..];
             if let Some(kept) = self.kept(character, rest) {
                 text.push_str(kept);
@@ -174,6 +177,10 @@ mod tests {
         assert_eq!(decode(b"YW J"), None);
     }
 
+    fn apply(map: &CharsMap, text: &str) -> Result<Option<String>> {
+        map.apply(text, &Ear::new(&|| false))
+    }
+
     /// A map of one text, `a`, which becomes what value 0 is.
     fn map(results: &[u8], kept: &[&str]) -> Result<CharsMap> {
         let mut units = vec![0u32; 512];
@@ -205,19 +212,19 @@ mod tests {
     #[test]
     fn a_map_of_one_text() {
         let ours = map(b"xy\0", &["ba", "b"]).unwrap();
-        assert_eq!(ours.apply("").unwrap(), None);
-        assert_eq!(ours.apply("c\u{e9}").unwrap(), None);
-        assert_eq!(ours.apply("aca").unwrap().as_deref(), Some("xycxy"));
+        assert_eq!(apply(&ours, "").unwrap(), None);
+        assert_eq!(apply(&ours, "c\u{e9}").unwrap(), None);
+        assert_eq!(apply(&ours, "aca").unwrap().as_deref(), Some("xycxy"));
         // `ba` is left alone, and `b` is no beginning of another `ba`.
-        assert_eq!(ours.apply("babaa").unwrap().as_deref(), Some("babaxy"));
-        assert_eq!(map(b"\0", &[]).unwrap().apply("bab").unwrap().as_deref(), Some("bb"));
+        assert_eq!(apply(&ours, "babaa").unwrap().as_deref(), Some("babaxy"));
+        assert_eq!(apply(&map(b"\0", &[]).unwrap(), "bab").unwrap().as_deref(), Some("bb"));
     }
 
     #[test]
     fn damaged_maps_are_errors() {
-        assert!(map(b"xy", &[]).unwrap().apply("a").is_err());
-        assert!(map(b"", &[]).unwrap().apply("a").is_err());
-        assert!(map(&[b'x'; 2000], &[]).unwrap().apply("a").is_err());
+        assert!(apply(&map(b"xy", &[]).unwrap(), "a").is_err());
+        assert!(apply(&map(b"", &[]).unwrap(), "a").is_err());
+        assert!(apply(&map(&[b'x'; 2000], &[]).unwrap(), "a").is_err());
         assert!(map(b"\xff\0", &[]).is_err());
         for text in ["", "AA", "////", "BQAAAAAAAAAA"] {
             assert!(CharsMap::new(vec![text.to_owned()]).is_err(), "{text}");

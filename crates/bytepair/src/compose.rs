@@ -12,6 +12,8 @@ use std::sync::LazyLock;
 use unicode_normalization_alignments::char::canonical_combining_class;
 use unicode_normalization_alignments::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
+use crate::watched::Ear;
+
 /// Characters below U+0300 begin a part wherever they stand, and their first byte is below this.
 const FIRST_BYTE: u8 = 0xCC;
 
@@ -63,15 +65,22 @@ fn find(span: &str, from: usize, wanted: bool) -> Option<usize> {
     None
 }
 
+/// The characters, without what the crate says about the places where they were.
+pub(crate) fn collect<T>(characters: impl Iterator<Item = (char, T)>, ear: &Ear<'_>) -> String {
+    ear.until(characters).map(|(character, _)| character).collect()
+}
+
 /// The form C of `span`; nothing where nothing changes.
-pub(crate) fn nfc(span: &str) -> Option<String> {
+pub(crate) fn nfc(span: &str, ear: &Ear<'_>) -> Option<String> {
     let mut changed: Option<String> = None;
     let (mut copied, mut at) = (0, 0);
-    while let Some(open) = find(span, at, false) {
+    while !ear.hears()
+        && let Some(open) = find(span, at, false)
+    {
         let start = span[..open].char_indices().next_back().map_or(0, |(start, _)| start);
         let end = find(span, open, true).unwrap_or(span.len());
         let part = &span[start..end];
-        let normal: String = part.nfc().map(|(character, _)| character).collect();
+        let normal = collect(ear.until(part.chars()).nfc(), ear);
         if normal != part {
             let text = changed.get_or_insert_default();
             text.push_str(&span[copied..start]);
@@ -91,6 +100,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn nfc(text: &str) -> Option<String> {
+        super::nfc(text, &Ear::new(&|| false))
+    }
 
     fn whole(text: &str) -> String {
         text.nfc().map(|(character, _)| character).collect()

@@ -10,8 +10,9 @@
 use std::cell::OnceCell;
 
 use crate::breaks::Break;
+use crate::cover::Index;
 use crate::error::{Error, Result};
-use crate::longest::{Index, Keep, Stretch};
+use crate::longest::{Keep, Stretch};
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
 use crate::watched::Pulse;
@@ -45,7 +46,7 @@ impl<'a> Cutter<'a> {
         policy: &'a Policy,
         pulse: &'a Pulse<'a>,
     ) -> Result<Self> {
-        tokenizer.refuse_rewritten(text)?;
+        tokenizer.refuse_rewritten(text, pulse)?;
         policy.check(text)?;
         Ok(Self { tokenizer, policy, pulse, indexes: [OnceCell::new(), OnceCell::new()] })
     }
@@ -177,9 +178,8 @@ impl Cutter<'_> {
         prefer: &[Break],
     ) -> Result<usize> {
         for kind in prefer {
-            let breaks = kind.before(text, end).take_while(|&at| at > done);
             // Less text may be more tokens, though hardly ever.
-            for at in breaks.take(TRY_BREAKS) {
+            for at in kind.between(text, done, end).take(TRY_BREAKS) {
                 if at == end || self.count(&text[start..at], most)? <= most {
                     return Ok(at);
                 }

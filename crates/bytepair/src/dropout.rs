@@ -64,7 +64,7 @@ impl Spans<'_> {
     fn encode(&mut self, span: &str, place: Place, ids: &mut Vec<u32>) -> Result<()> {
         let normal = match self.tokenizer.normalizer() {
             None => Cow::Borrowed(span),
-            Some(normalizer) => normalizer.apply(span, place)?,
+            Some(normalizer) => normalizer.apply_until(span, place, &|| self.pulse.stops())?,
         };
         let (model, pretokenizer) = (self.tokenizer.model(), self.tokenizer.pretokenizer());
         let (mut ends, mut start) = (Vec::new(), 0);

@@ -197,7 +197,7 @@ pub fn split(
     policy: &Policy,
     pulse: &Pulse<'_>,
 ) -> Result<(Vec<u32>, usize)> {
-    tokenizer.refuse_rewritten(text)?;
+    tokenizer.refuse_rewritten(text, pulse)?;
     let mut ids = Vec::new();
     tokenizer.encode_until(text, policy, &mut ids, pulse)?;
     let mut from = 0;

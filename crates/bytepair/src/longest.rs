@@ -3,16 +3,16 @@
 //! In: a stretch in which no cut is known to be safe, and a limit. Out: how many bytes at one end of it
 //! fit. More text may be fewer tokens, so no search by halves is exact: the candidates are tried from
 //! the longest on. What makes that short is a bound: however a text is encoded, its ids are tokens
-//! that cover it, so what cannot be covered with so many tokens cannot fit. Where all that is kept is one piece, the counts of all its lengths are found in one
-//! pass, since the tokens of a start are those of a shorter start and a last one.
+//! that cover it, so what cannot be covered with so many tokens cannot fit.
 //!
 //! Both ends are the same search: places are distances from the end that is kept. All of it is
 //! bounded: when [`WORK`] bytes have been encoded, what the whole stretch's tokens say is taken, and
-//! made longer while more fits within the longest token's length, with as much work again.
+//! made longer while more fits within the longest token's length, with as much work again. In one
+//! piece all of that costs little: of the tokens of a start, only the last few change with its end.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 
+use crate::cover::Index;
 use crate::error::Result;
 use crate::merge::heap::Heap;
 use crate::pretokenize::Pattern;
@@ -31,9 +31,6 @@ const BOUND_MOST: usize = 1 << 20;
 
 /// How many tokens are looked up to find the bound: some tenths of a second.
 const LOOKUPS: usize = 1 << 23;
-
-/// How many candidates are counted one by one before the counts of all are made.
-const TRY_FIRST: usize = 16;
 
 /// Looking whether a text is one piece costs so much less than counting it.
 const SCAN_SHARE: usize = 8;
@@ -63,12 +60,27 @@ pub(crate) struct Stretch<'a> {
     pub(crate) pulse: &'a Pulse<'a>,
 }
 
-/// The outermost token of what is kept up to some distance, and how many tokens that has.
-#[derive(Clone, Copy)]
-struct Outer {
+/// The tokens of a text from the end that is kept on, or the first of them.
+struct Row {
+    tokens: Vec<Token>,
+    kind: Kind,
+}
+
+/// What is known of the text of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It may be several pieces.
+    Pieces,
+    /// It is one piece.
+    Piece,
+    /// Each part of it is one piece.
+    Closed,
+}
+
+/// A token of a row, and the distance up to which the row goes with it.
+struct Token {
     id: u32,
-    len: usize,
-    count: usize,
+    to: usize,
 }
 
 impl<'a> Stretch<'a> {
@@ -83,7 +95,7 @@ impl<'a> Stretch<'a> {
         {
             return Ok(found);
         }
-        if self.fits(whole)? { Ok(whole) } else { self.near_the_tokens() }
+        self.near_the_tokens()
     }
 
     /// The bytes from distance `from` to distance `to`.
@@ -141,9 +153,9 @@ impl<'a> Stretch<'a> {
             }
             let level = levels[from];
             if level < self.most {
-                let longest = index.longest(self.part(from, whole.min(from + 2)));
-                lookups += longest;
-                for to in from + 1..=whole.min(from + longest) {
+                let lengths = index.lengths(self.part(from, whole.min(from + 4)));
+                lookups += lengths.longest;
+                for to in lengths.iter().map(|len| from + len).take_while(|&to| to <= whole) {
                     if self.tokenizer.token_id(self.part(from, to)).is_some() {
                         if to >= levels.len() {
                             levels.resize(to + 1, usize::MAX);
@@ -159,29 +171,143 @@ impl<'a> Stretch<'a> {
 
     /// The longest that fits of at most `bound` bytes; nothing when that takes too long to find.
     fn longest_within(&self, bound: usize) -> Result<Option<usize>> {
-        let mut work = WORK;
-        let mut counts: Option<Vec<usize>> = None;
-        let mut tried = 0;
+        let (mut heap, mut work, mut row) = (Heap::new(), WORK, None);
         for distance in (0..=bound).rev().filter(|&distance| self.is_boundary(distance)) {
-            tried += 1;
-            if tried > TRY_FIRST && self.is_one_piece(distance, &mut work)? {
-                if counts.is_none() {
-                    counts = self.counts(distance, &mut work)?;
+            if row.is_none() && self.is_one_piece(distance, &mut work)? {
+                if !spend(&mut work, distance) {
+                    return Ok(None);
                 }
-                let Some(counts) = &counts else { return Ok(None) };
-                if counts[distance] <= self.most {
-                    return Ok(Some(distance));
-                }
-                continue;
+                row = Some(self.row(distance, usize::MAX, &mut work)?);
             }
-            if !spend(&mut work, distance) {
-                return Ok(None);
-            }
-            if self.fits(distance)? {
-                return Ok(Some(distance));
+            match self.fits_by(row.as_ref(), distance, &mut heap, &mut work)? {
+                Some(true) => return Ok(Some(distance)),
+                Some(false) => {}
+                None => return Ok(None),
             }
         }
         Ok(Some(0))
+    }
+
+    /// What the tokens of the whole stretch say, where the exact search takes too long: their first
+    /// (or last) `most`, less what does not fit, and more while that fits within a token's length.
+    fn near_the_tokens(&self) -> Result<usize> {
+        let (whole, mut size) =
+            (self.text.len(), self.most.saturating_mul(2).saturating_add(TRY_EACH));
+        let (mut heap, mut work) = (Heap::new(), WORK);
+        let row = loop {
+            let mut distance = size.min(whole);
+            while !self.is_boundary(distance) {
+                distance -= 1;
+            }
+            let row = self.row(distance, self.most.saturating_add(1), &mut work)?;
+            if row.tokens.len() > self.most {
+                break row;
+            }
+            if distance == whole {
+                return Ok(whole);
+            }
+            size = size.saturating_mul(2);
+        };
+        let reach = self.most.checked_sub(1).map_or(0, |last| row.tokens[last].to);
+        let mut best = 0;
+        for distance in (1..whole.min(reach + 1)).rev().filter(|&at| self.is_boundary(at)) {
+            let fits = self.fits_by(Some(&row), distance, &mut heap, &mut work)?;
+            if fits.map_or_else(|| self.fits(distance), Ok)? {
+                best = distance;
+                break;
+            }
+        }
+        let (longest, mut distance) = (self.tokenizer.longest_token(), best);
+        while distance + 1 < whole && distance - best <= longest {
+            distance += 1;
+            if !self.is_boundary(distance) {
+                continue;
+            }
+            match self.fits_by(Some(&row), distance, &mut heap, &mut work)? {
+                Some(true) => best = distance,
+                Some(false) => {}
+                None => break,
+            }
+        }
+        Ok(best)
+    }
+
+    /// The first tokens, `most` at most, of what is kept up to `distance`.
+    fn row(&self, distance: usize, most: usize, work: &mut usize) -> Result<Row> {
+        let (text, mut ids) = (self.kept(distance), Vec::new());
+        self.tokenizer.encode_until(text, self.policy, &mut ids, self.pulse)?;
+        if self.keep == Keep::End {
+            ids.reverse();
+        }
+        let kind = if !self.is_one_piece(distance, work)? {
+            Kind::Pieces
+        } else if self.is_closed(text) {
+            Kind::Closed
+        } else {
+            Kind::Piece
+        };
+        let token = |to: &mut usize, id| {
+            *to += self.tokenizer.token_bytes(id).map_or(0, <[u8]>::len);
+            Some(Token { id, to: *to })
+        };
+        Ok(Row { tokens: ids.into_iter().take(most).scan(0, token).collect(), kind })
+    }
+
+    /// Whether what is kept up to `distance` fits; nothing when there is not so much work left.
+    fn fits_by(
+        &self,
+        row: Option<&Row>,
+        distance: usize,
+        heap: &mut Heap,
+        work: &mut usize,
+    ) -> Result<Option<bool>> {
+        if let Some(row) = row
+            && let Some(count) = self.count_by(row, distance, heap, work)?
+        {
+            return Ok(Some(count <= self.most));
+        }
+        if spend(work, distance) { self.fits(distance).map(Some) } else { Ok(None) }
+    }
+
+    /// The number of tokens up to `distance`, if that is one piece, by the row of a longer or shorter
+    /// one; nothing when that cannot be told with the work that is left.
+    fn count_by(
+        &self,
+        row: &Row,
+        distance: usize,
+        heap: &mut Heap,
+        work: &mut usize,
+    ) -> Result<Option<usize>> {
+        let is_one = match row.kind {
+            Kind::Pieces => false,
+            Kind::Piece => self.is_one_piece(distance, work)?,
+            Kind::Closed => !self.is_token(self.kept(distance)),
+        };
+        if !is_one {
+            return Ok(None);
+        }
+        self.pulse.check()?;
+        let inside = row.tokens.partition_point(|token| token.to <= distance);
+        let (mut ids, mut back) = (Vec::new(), 1);
+        // Go back some tokens, encode from there, and see whether that joins what is before.
+        loop {
+            let kept = inside.saturating_sub(back);
+            let last = row.tokens[..kept].last();
+            let from = last.map_or(0, |token| token.to);
+            if !spend(work, distance - from) {
+                return Ok(None);
+            }
+            ids.clear();
+            self.tokenizer.model().merge_parts(self.part(from, distance), heap, &mut ids)?;
+            if self.keep == Keep::End {
+                ids.reverse();
+            }
+            let stays = |outer: &Token| self.stays((outer.id, from), ids[0], heap);
+            if last.map_or(Ok(true), stays)? {
+                return Ok(Some(kept + ids.len()));
+            }
+            back *= 2;
+        }
     }
 
     /// Whether all up to `distance` is one piece that merging alone decides.
@@ -191,117 +317,54 @@ impl<'a> Stretch<'a> {
             return Ok(false);
         }
         let text = self.kept(distance);
-        let is_token = || {
-            self.tokenizer.model().whole_pieces()
-                && self.tokenizer.token_id(text.as_bytes()).is_some()
-        };
-        if self.policy.find(text, 0).is_some() || is_token() {
+        if self.policy.find(text, 0).is_some() || self.is_token(text) {
             return Ok(false);
         }
         let mut ends = Vec::new();
         Ok(pretokenizer.fill(text, 0, &mut ends, 1)?.next == text.len())
     }
 
-    /// The number of tokens up to each distance, at most `to`, each of them one piece.
-    fn counts(&self, to: usize, work: &mut usize) -> Result<Option<Vec<usize>>> {
-        let mut heap = Heap::new();
-        let mut ids = Vec::new();
-        let mut outers = vec![Outer { id: 0, len: 0, count: 0 }];
-        for distance in 1..=to {
-            if distance.is_multiple_of(LISTEN) {
-                self.pulse.check()?;
-            }
-            let mut back = 2;
-            // Go back some tokens, encode from there, and see whether that joins what is before.
-            let outer = loop {
-                let mut from = distance - 1;
-                for _ in 0..back {
-                    from -= outers[from].len;
-                }
-                if !spend(work, distance - from) {
-                    return Ok(None);
-                }
-                ids.clear();
-                self.tokenizer.model().merge_parts(
-                    self.part(from, distance),
-                    &mut heap,
-                    &mut ids,
-                )?;
-                if self.keep == Keep::End {
-                    ids.reverse();
-                }
-                if from == 0 || self.stays(&outers, from, ids[0], &mut heap)? {
-                    let id = ids[ids.len() - 1];
-                    let len = self.tokenizer.token_bytes(id).map_or(0, <[u8]>::len);
-                    break Outer { id, len, count: outers[from].count + ids.len() };
-                }
-                back *= 2;
-            };
-            outers.push(outer);
-        }
-        Ok(Some(outers.into_iter().map(|outer| outer.count).collect()))
+    /// Whether a piece is not merged, because it is looked up and found.
+    fn is_token(&self, piece: &str) -> bool {
+        self.tokenizer.model().whole_pieces()
+            && piece.len() <= self.tokenizer.longest_token()
+            && self.tokenizer.token_id(piece.as_bytes()).is_some()
     }
 
-    /// Whether the token at distance `from` stays apart from `inner`, which comes behind it.
+    /// Whether each part of `text`, which is one piece, is one too, as far as is known.
+    fn is_closed(&self, text: &str) -> bool {
+        let pattern = self.tokenizer.pretokenizer().pattern();
+        // A special token that must be a word of its own may stand in a part alone.
+        self.tokenizer.special().flags().len() == 0
+            && (*pattern == Pattern::None || pattern.name().is_some() && is_of_one_kind(text))
+    }
+
+    /// Whether the token up to distance `from` stays apart from `inner`, which comes behind it.
     ///
     /// Merging joins tokens in order of rank wherever they stand, so a row of tokens is the
     /// encoding of its bytes if each two neighbours are the encoding of theirs.
-    fn stays(&self, outers: &[Outer], from: usize, inner: u32, heap: &mut Heap) -> Result<bool> {
-        let outer = outers[from];
-        let len = self.tokenizer.token_bytes(inner).map_or(0, <[u8]>::len);
+    fn stays(&self, (outer, from): (u32, usize), inner: u32, heap: &mut Heap) -> Result<bool> {
+        let len = |id| self.tokenizer.token_bytes(id).map_or(0, <[u8]>::len);
         let mut ids = Vec::new();
-        let part = self.part(from - outer.len, from + len);
+        let part = self.part(from - len(outer), from + len(inner));
         self.tokenizer.model().merge_parts(part, heap, &mut ids)?;
         Ok(match self.keep {
-            Keep::Start => ids == [outer.id, inner],
-            Keep::End => ids == [inner, outer.id],
+            Keep::Start => ids == [outer, inner],
+            Keep::End => ids == [inner, outer],
         })
     }
+}
 
-    /// What the tokens of the whole stretch say, where the exact search takes too long: their first
-    /// (or last) `most`, less what does not fit, and more while that fits within a token's length.
-    fn near_the_tokens(&self) -> Result<usize> {
-        let mut best = self.longest_below(self.reach()? + 1)?;
-        let longest = self.tokenizer.longest_token();
-        let (mut distance, mut work) = (best, WORK);
-        while distance + 1 < self.text.len() && distance - best <= longest {
-            distance += 1;
-            if !self.is_boundary(distance) {
-                continue;
-            }
-            if !spend(&mut work, distance) {
-                break;
-            }
-            if self.fits(distance)? {
-                best = distance;
-            }
-        }
-        Ok(best)
-    }
-
-    /// The bytes of the `most` ids at the end that is kept, as the stretch is encoded.
-    fn reach(&self) -> Result<usize> {
-        let mut size = self.most.saturating_mul(8).saturating_add(TRY_EACH);
-        loop {
-            let mut distance = size.min(self.text.len());
-            while !self.is_boundary(distance) {
-                distance -= 1;
-            }
-            let mut ids = Vec::new();
-            let text = self.kept(distance);
-            self.tokenizer.encode_until(text, self.policy, &mut ids, self.pulse)?;
-            if ids.len() > self.most || distance == self.text.len() {
-                let most = self.most.min(ids.len());
-                let ids = match self.keep {
-                    Keep::Start => &ids[..most],
-                    Keep::End => &ids[ids.len() - most..],
-                };
-                let length = |&id: &u32| self.tokenizer.token_bytes(id).map_or(0, <[u8]>::len);
-                return Ok(ids.iter().map(length).sum::<usize>().min(self.text.len() - 1));
-            }
-            size = size.saturating_mul(2);
-        }
-    }
+/// Whether each part of a piece like this is one, in each named pattern: letters of ASCII, or letters
+/// and marks none of which is upper case (in o200k a letter without case is both upper and lower), or
+/// signs of ASCII, or white space without line ends.
+fn is_of_one_kind(text: &str) -> bool {
+    let is_lower = |c: char| c.is_alphabetic() && !c.is_uppercase() && c.to_lowercase().eq([c]);
+    let is_blank = |c: char| c.is_whitespace() && c != '\r' && c != '\n';
+    text.bytes().all(|byte| byte.is_ascii_alphabetic())
+        || text.bytes().all(|byte| byte.is_ascii_punctuation())
+        || text.chars().all(is_lower)
+        || text.chars().all(is_blank)
 }
 
 /// Takes `bytes` of the work that is left; false when there is not so much.
@@ -330,46 +393,5 @@ impl Tokenizer {
             && self.normalizer().is_none()
             && self.model().symbols().is_none()
             && self.special().flags().len() == 0
-    }
-}
-
-/// What can cover a text, tokens and special tokens as they are written: the longest of them for its
-/// two bytes nearest to the end that is kept.
-#[derive(Debug)]
-pub(crate) struct Index {
-    keep: Keep,
-    longest: HashMap<[u8; 2], usize>,
-}
-
-impl Index {
-    fn new(tokenizer: &Tokenizer, keep: Keep) -> Self {
-        let mut index = Self { keep, longest: HashMap::new() };
-        for (_, bytes) in tokenizer.model().vocab().iter() {
-            index.add(bytes);
-        }
-        for (token, _) in tokenizer.special().iter().chain(tokenizer.special().added()) {
-            index.add(token.as_bytes());
-        }
-        index
-    }
-
-    fn key(&self, part: &[u8]) -> Option<[u8; 2]> {
-        let key = match self.keep {
-            Keep::Start => part.first_chunk::<2>(),
-            Keep::End => part.last_chunk::<2>(),
-        };
-        key.copied()
-    }
-
-    fn add(&mut self, token: &[u8]) {
-        if let Some(key) = self.key(token) {
-            let longest = self.longest.entry(key).or_default();
-            *longest = token.len().max(*longest);
-        }
-    }
-
-    /// The longest token that may begin with these (at most two) bytes.
-    fn longest(&self, part: &[u8]) -> usize {
-        self.key(part).and_then(|key| self.longest.get(&key)).map_or(1, |&longest| longest)
     }
 }

@@ -3,12 +3,13 @@
 //! In: a span (text without special tokens). Out: the span as the vocabulary was trained to see it.
 //! Decoding gives the rewritten text. A normalizer is a list of steps, each of them what Hugging
 //! Face's tokenizers do under that name. Most text is in NFC already and has nothing to replace, and
-//! is then not copied; finding that out costs a look at each byte.
+//! is then not copied; finding that out costs a look at each byte. Each step can be stopped.
 //!
 //! The tables are those of Unicode 9, by the crate that Hugging Face's tokenizers uses: the ids must be
 //! the same, and later versions gave some characters another place in the order of marks.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use fancy_regex::Regex;
@@ -18,8 +19,10 @@ use unicode_normalization_alignments::{
 };
 
 use crate::charsmap::CharsMap;
-use crate::compose;
+use crate::compose::{self, collect};
 use crate::error::{Error, Result};
+use crate::replace::Matches;
+use crate::watched::Ear;
 
 /// One thing that is done to a span.
 #[derive(Debug, Clone)]
@@ -177,24 +180,29 @@ impl Step {
     }
 
     /// Nothing where nothing changes.
-    fn apply(&self, span: &str, place: Place) -> Result<Option<String>> {
+    fn apply(&self, span: &str, place: Place, ear: &Ear<'_>) -> Result<Option<String>> {
         let changed = |text: String| (text != span).then_some(text);
-        let decomposed = |text: String| if span.is_ascii() { None } else { changed(text) };
         let with_prefix = |text: &str| (!span.is_empty()).then(|| [text, span].concat());
         Ok(match self {
-            Self::Nfc => compose::nfc(span),
+            Self::Nfc => compose::nfc(span, ear),
             _ if span.is_empty() => None,
-            Self::Nfd => decomposed(span.nfd().map(first).collect()),
-            Self::Nfkc => decomposed(span.nfkc().map(first).collect()),
-            Self::Nfkd => decomposed(span.nfkd().map(first).collect()),
-            Self::Lowercase => changed(span.chars().flat_map(char::to_lowercase).collect()),
+            Self::Nfd | Self::Nfkc | Self::Nfkd if span.is_ascii() => None,
+            Self::Nfd => changed(collect(ear.until(span.chars()).nfd(), ear)),
+            Self::Nfkc => changed(collect(ear.until(span.chars()).nfkc(), ear)),
+            Self::Nfkd => changed(collect(ear.until(span.chars()).nfkd(), ear)),
+            Self::Lowercase => {
+                changed(ear.until(span.chars()).flat_map(char::to_lowercase).collect())
+            }
             Self::Strip { left, right } => {
                 let text = if *left { span.trim_start() } else { span };
                 let text = if *right { text.trim_end() } else { text };
                 (text.len() < span.len()).then(|| text.to_owned())
             }
-            Self::Replace(from, to) => span.contains(from).then(|| span.replace(from, to)),
-            Self::ReplaceRegex(regex, to) => replace(regex, span, to)?,
+            Self::Replace(from, to) => {
+                let found = span.match_indices(from).map(|(at, _)| Ok(at..at + from.len()));
+                replace(ear.until(found), span, to)?
+            }
+            Self::ReplaceRegex(regex, to) => replace(Matches::new(regex, span, ear), span, to)?,
             Self::Prepend(text) if place.span => with_prefix(text),
             Self::Prefix { text, first }
                 if place.span && (place.text || !first) && !span.starts_with(text) =>
@@ -202,25 +210,27 @@ impl Step {
                 with_prefix(text)
             }
             Self::Prepend(_) | Self::Prefix { .. } => None,
-            Self::CharsMap(map) => map.apply(span)?,
+            Self::CharsMap(map) => map.apply(span, ear)?,
         })
     }
 }
 
-fn first<T>((character, _): (char, T)) -> char {
-    character
-}
-
-fn replace(regex: &Regex, span: &str, to: &str) -> Result<Option<String>> {
+/// What is found in `span` becomes `to`.
+fn replace(
+    found: impl Iterator<Item = Result<Range<usize>>>,
+    span: &str,
+    to: &str,
+) -> Result<Option<String>> {
     let mut text = String::new();
     let mut from = 0;
-    for found in regex.find_iter(span) {
-        let found = found.map_err(|error| {
-            Error::Pattern(format!("the normalizer's {:?} gave up: {error}", regex.as_str()))
-        })?;
-        text.push_str(&span[from..found.start()]);
+    for found in found {
+        let found = found?;
+        text.push_str(&span[from..found.start]);
         text.push_str(to);
-        from = found.end();
+        from = found.end;
+    }
+    if from == 0 && text.is_empty() {
+        return Ok(None);
     }
     text.push_str(&span[from..]);
     Ok((text != span).then_some(text))
@@ -255,9 +265,28 @@ impl Normalizer {
     /// # Errors
     /// [`Error::Pattern`] when a regular expression gives up.
     pub fn apply<'t>(&self, span: &'t str, place: Place) -> Result<Cow<'t, str>> {
+        self.apply_until(span, place, &|| false)
+    }
+
+    /// [`Normalizer::apply`], given up once `stops` says so.
+    ///
+    /// # Errors
+    /// As [`Normalizer::apply`], and [`Error::Interrupted`].
+    pub fn apply_until<'t>(
+        &self,
+        span: &'t str,
+        place: Place,
+        stops: &dyn Fn() -> bool,
+    ) -> Result<Cow<'t, str>> {
+        self.heard(span, place, &Ear::new(stops))
+    }
+
+    fn heard<'t>(&self, span: &'t str, place: Place, ear: &Ear<'_>) -> Result<Cow<'t, str>> {
         let mut text = Cow::Borrowed(span);
         for step in &*self.steps {
-            if let Some(changed) = step.apply(&text, place)? {
+            let changed = step.apply(&text, place, ear)?;
+            ear.result()?;
+            if let Some(changed) = changed {
                 text = Cow::Owned(changed);
             }
         }
@@ -265,8 +294,17 @@ impl Normalizer {
     }
 
     /// Whether no part of `text` would be rewritten, as far as that is certain.
-    pub fn leaves(&self, text: &str) -> bool {
-        self.closed && self.apply(text, Place::FIRST).is_ok_and(|normal| normal == text)
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when `stops` says so.
+    pub fn leaves(&self, text: &str, stops: &dyn Fn() -> bool) -> Result<bool> {
+        if !self.closed {
+            return Ok(false);
+        }
+        match self.apply_until(text, Place::FIRST, stops) {
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            normal => Ok(normal.is_ok_and(|normal| normal == text)),
+        }
     }
 
     /// Whether two ASCII characters side by side stay what they are, and the text can be cut between
@@ -291,14 +329,20 @@ impl Normalizer {
     /// it, rewritten, ends at one of `ends` (ascending); and that end. `(0, 0)` for none.
     ///
     /// # Errors
-    /// As [`Normalizer::apply`].
-    pub fn last_cut(&self, span: &str, place: Place, ends: &[usize]) -> Result<(usize, usize)> {
+    /// As [`Normalizer::apply_until`].
+    pub fn last_cut(
+        &self,
+        span: &str,
+        place: Place,
+        ends: &[usize],
+        stops: &dyn Fn() -> bool,
+    ) -> Result<(usize, usize)> {
         let (mut cut, mut start, mut length) = ((0, 0), 0, 0);
-        let forms = self.has_forms();
+        let (forms, ear) = (self.has_forms(), Ear::new(stops));
         for (at, character) in span.char_indices().chain([(span.len(), 'a')]) {
             if at > start && (!forms || starts(character)) {
                 let place = if start == 0 { place } else { Place::INSIDE };
-                length += self.apply(&span[start..at], place)?.len();
+                length += self.heard(&span[start..at], place, &ear)?.len();
                 start = at;
                 if ends.binary_search(&length).is_ok() {
                     cut = (at, length);
@@ -379,7 +423,7 @@ mod tests {
     #[test]
     fn it_is_nfc() {
         for text in TEXTS {
-            let nfc: String = text.nfc().map(first).collect();
+            let nfc = collect(text.nfc(), &Ear::new(&|| false));
             assert_eq!(apply(&Normalizer::nfc(), text, Place::FIRST), nfc, "{text:?}");
         }
     }
@@ -409,14 +453,16 @@ mod tests {
     #[test]
     fn cuts_are_those_of_both_texts() {
         // Rewritten, `e` and the accent are one character of two bytes.
-        let cut =
-            |ends: &[usize]| Normalizer::nfc().last_cut("e\u{301} x", Place::FIRST, ends).unwrap();
+        let last = |normalizer: &Normalizer, text, place, ends: &[usize]| {
+            normalizer.last_cut(text, place, ends, &|| false).unwrap()
+        };
+        let cut = |ends: &[usize]| last(&Normalizer::nfc(), "e\u{301} x", Place::FIRST, ends);
         assert_eq!(cut(&[2]), (3, 2));
         assert_eq!(cut(&[1]), (0, 0));
         assert_eq!(cut(&[2, 3, 4]), (5, 4));
         let prepend = steps(&[&["Prepend", "__"]]);
-        assert_eq!(prepend.last_cut("ab", Place::FIRST, &[3]).unwrap(), (1, 3));
-        assert_eq!(prepend.last_cut("ab", Place::INSIDE, &[1]).unwrap(), (1, 1));
+        assert_eq!(last(&prepend, "ab", Place::FIRST, &[3]), (1, 3));
+        assert_eq!(last(&prepend, "ab", Place::INSIDE, &[1]), (1, 1));
     }
 
     #[test]

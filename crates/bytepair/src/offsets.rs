@@ -4,10 +4,11 @@
 //! UTF-16 units. A token that covers part of a character has the whole of it, so spans of
 //! neighbours may overlap there; in bytes every span is exact. Costs one pass more over the text.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::normalize::Place;
 use crate::sink::Sink;
 use crate::special::Policy;
+use crate::symbols::{Missing, Symbols};
 use crate::tokenizer::Tokenizer;
 use crate::watched::Pulse;
 
@@ -61,6 +62,30 @@ impl Sink for Places<'_> {
     }
 }
 
+impl Tokenizer {
+    /// Refuses `text` for what needs places in it where the normalizer rewrites it: then they are
+    /// those of another text. Likewise where a token stands for a character that it does not hold.
+    pub(crate) fn refuse_rewritten(&self, text: &str, pulse: &Pulse<'_>) -> Result<()> {
+        if let Some(normalizer) = self.normalizer()
+            && !normalizer.leaves(text, &|| pulse.stops())?
+        {
+            return Err(Error::Value(format!(
+                "the normalizer ({normalizer}) rewrites the text, so its tokens have no places in \
+                 the text as given; normalize the text and use a tokenizer without it",
+            )));
+        }
+        let missing = self.model().symbols().map(Symbols::missing);
+        if missing.is_some_and(|missing| matches!(missing, Missing::Unknown { .. })) {
+            return Err(Error::Value(
+                "the vocab has an unknown token, which says nothing about the text it stands for, \
+                 so tokens have no places in the text"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// The ids of `text` with the span of each.
 ///
 /// # Errors
@@ -72,7 +97,7 @@ pub fn encode_with_offsets(
     unit: Unit,
     pulse: &Pulse<'_>,
 ) -> Result<(Vec<u32>, Vec<Span>)> {
-    tokenizer.refuse_rewritten(text)?;
+    tokenizer.refuse_rewritten(text, pulse)?;
     policy.check(text)?;
     let (ids, spans) = (Vec::new(), Vec::new());
     let mut places = Places { tokenizer, ids, spans, at: 0, pulse };

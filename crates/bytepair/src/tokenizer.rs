@@ -23,7 +23,7 @@ use crate::pretokenize::{Filled, Pattern, Pretokenizer};
 use crate::sink::{Behind, Count, Sink};
 use crate::special::{Choice, Policy, SpecialTokens};
 use crate::stream::Buffers;
-use crate::symbols::{Missing, Symbols};
+use crate::symbols::Symbols;
 use crate::vocab::PAD;
 
 /// How many pieces are cut before they are merged: enough to keep each loop tight, few enough that
@@ -128,26 +128,6 @@ impl Tokenizer {
     #[must_use]
     pub fn with_dropped_space(self, drops_space: bool) -> Self {
         Self { drops_space, ..self }
-    }
-
-    /// Refuses `text` for what needs places in it where the normalizer rewrites it: then they are
-    /// those of another text. Likewise where a token stands for a character that it does not hold.
-    pub(crate) fn refuse_rewritten(&self, text: &str) -> Result<()> {
-        if let Some(normalizer) = self.normalizer.as_ref().filter(|one| !one.leaves(text)) {
-            return Err(Error::Value(format!(
-                "the normalizer ({normalizer}) rewrites the text, so its tokens have no places in \
-                 the text as given; normalize the text and use a tokenizer without it",
-            )));
-        }
-        let missing = self.model.symbols().map(Symbols::missing);
-        if missing.is_some_and(|missing| matches!(missing, Missing::Unknown { .. })) {
-            return Err(Error::Value(
-                "the vocab has an unknown token, which says nothing about the text it stands for, \
-                 so tokens have no places in the text"
-                    .to_owned(),
-            ));
-        }
-        Ok(())
     }
 
     /// The normalizer.
@@ -273,7 +253,10 @@ impl Tokenizer {
     ) -> Result<()> {
         match &self.normalizer {
             None => self.encode_normal(span, scratch, sink),
-            Some(normalizer) => self.encode_normal(&normalizer.apply(span, place)?, scratch, sink),
+            Some(normalizer) => {
+                let normal = normalizer.apply_until(span, place, &|| sink.is_left())?;
+                self.encode_normal(&normal, scratch, sink)
+            }
         }
     }
 
@@ -333,7 +316,7 @@ impl Tokenizer {
             return self.encode_settled_normal(span, scratch, sink);
         };
         let span = &span[..normalizer.settled(span)];
-        match normalizer.apply(span, place)? {
+        match normalizer.apply_until(span, place, &|| sink.is_left())? {
             Cow::Borrowed(span) => self.encode_settled_normal(span, scratch, sink),
             Cow::Owned(normal) => {
                 // A cut counts only where it is one of the text before the normalizer too.
@@ -341,7 +324,8 @@ impl Tokenizer {
                 places.clear();
                 let filled = self.fill(&normal, 0, &mut places, usize::MAX)?;
                 places.truncate(filled.settled);
-                let (used, end) = normalizer.last_cut(span, place, &places)?;
+                let stops = || sink.is_left();
+                let (used, end) = normalizer.last_cut(span, place, &places, &stops)?;
                 places.retain(|&piece_end| piece_end <= end);
                 let mut from = 0;
                 for part in places.chunks(BATCH) {

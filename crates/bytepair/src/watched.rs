@@ -65,6 +65,47 @@ impl<'w> Pulse<'w> {
     }
 }
 
+/// Asks whether to stop once in some thousands of steps, for loops of short ones. For one thread.
+pub(crate) struct Ear<'s> {
+    stops: &'s dyn Fn() -> bool,
+    steps: Cell<u32>,
+    heard: Cell<bool>,
+}
+
+impl<'s> Ear<'s> {
+    /// How many steps are taken between two questions.
+    const STEPS: u32 = 1 << 12;
+
+    /// Once `stops` has said so, it is not asked again.
+    pub(crate) fn new(stops: &'s dyn Fn() -> bool) -> Self {
+        Self { stops, steps: Cell::new(0), heard: Cell::new(false) }
+    }
+
+    /// Whether to stop; one step of a loop.
+    #[inline]
+    pub(crate) fn hears(&self) -> bool {
+        let steps = self.steps.get() + 1;
+        if steps < Self::STEPS {
+            self.steps.set(steps);
+            return self.heard.get();
+        }
+        self.steps.set(0);
+        self.heard.set(self.heard.get() || (self.stops)());
+        self.heard.get()
+    }
+
+    /// The same items up to where it was heard to stop: what comes of them is then of no use, and
+    /// [`Ear::result`] says so.
+    pub(crate) fn until<T>(&self, items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+        items.take_while(|_| !self.hears())
+    }
+
+    /// An error when it was heard to stop.
+    pub(crate) fn result(&self) -> Result<()> {
+        if self.heard.get() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
 /// [`Pulse`] for work on several threads: only the thread that made it asks, for all of them.
 pub(crate) struct Beat<'w> {
     watch: &'w dyn Watch,

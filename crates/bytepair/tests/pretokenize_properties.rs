@@ -230,6 +230,25 @@ proptest! {
         }
     }
 
+    /// Cutting texts relies on it.
+    #[test]
+    fn parts_of_a_piece_of_one_kind_are_pieces(
+        text in "[a-cA-C]{1,6}|[a-c\u{e9}\u{17f}\u{2b0}\u{4e2d}\u{3042}\u{ac00}\u{e01}\u{345}\u{903}\u{93e}\u{24d0}\u{2170}\u{10428}]{1,6}|[!-/:-@\\[-`{-~]{1,6}|[/.']{1,6}|[ \t\u{a0}\u{3000}\u{2028}\u{85}\u{b}]{1,6}",
+    ) {
+        let is_one = |pretokenizer: &Pretokenizer, text| {
+            ends(pretokenizer, text, usize::MAX).0 == [text.len()]
+        };
+        for pretokenizer in PAIRS.iter().map(|pair| &pair.fast) {
+            if pretokenizer.pattern().name().is_none() || !is_one(pretokenizer, &text) {
+                continue;
+            }
+            for (at, _) in text.char_indices().skip(1) {
+                prop_assert!(is_one(pretokenizer, &text[..at]), "{:?}", pretokenizer.pattern());
+                prop_assert!(is_one(pretokenizer, &text[at..]), "{:?}", pretokenizer.pattern());
+            }
+        }
+    }
+
     #[test]
     fn a_safe_cut_changes_no_piece(text in text(), from in 0_usize..80) {
         for pretokenizer in PAIRS.iter().map(|pair| &pair.fast) {

@@ -80,7 +80,11 @@ class Encoding:
             len(mergeable_ranks) + len(special_tokens) != explicit_n_vocab
             or highest != explicit_n_vocab - 1
         ):
-            raise AssertionError
+            raise AssertionError(
+                f"explicit_n_vocab is {explicit_n_vocab}, and there are {len(mergeable_ranks)} "
+                f"ranks and {len(special_tokens)} special tokens, the highest id being {highest}; "
+                "leave it out for no check"
+            )
         if not isinstance(pat_str, str):
             raise not_a("str", pat_str)
         for id in (*mergeable_ranks.values(), *special_tokens.values()):
