@@ -80,12 +80,7 @@ impl Windows {
             }
             start = end - overlap(window);
         }
-        let level = Level::get();
-        let done = if level.has_lanes() {
-            merges.merge_lanes(level, &pieces[..used], &mut self.lanes)
-        } else {
-            [false; LANES]
-        };
+        let done = merges.merge_lanes(Level::get(), &pieces[..used], &mut self.lanes);
         for (lane, ids) in self.ids[..used].iter_mut().enumerate() {
             ids.clear();
             if done[lane] {

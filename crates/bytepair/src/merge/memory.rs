@@ -286,7 +286,7 @@ impl Memory {
         for (piece, missed) in some.iter_mut().zip(missed) {
             *piece = pieces.get(usize::from(missed.index));
         }
-        let merges = model.plain_merges().filter(|_| level.has_lanes() && missed.len() >= WORTH);
+        let merges = model.plain_merges().filter(|_| missed.len() >= WORTH);
         let done = merges.map_or([false; LANES], |merges| {
             merges.merge_lanes(level, &some[..missed.len()], &mut self.turn.lanes)
         });

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use crate::error::{Error, Result};
 use crate::huge;
-use crate::simd::lanes::{LANES, Lanes, PARTS, Table};
+use crate::simd::lanes::{LANES, Lanes, PARTS, SLOTS_MOST, Table};
 use crate::simd::{Level, prefetch};
 
 /// What a pair merges into.
@@ -224,17 +224,20 @@ impl Merges {
         self.byte_ids
     }
 
-    /// Merges up to [`LANES`] pieces side by side, and tells of each whether that was done; then
-    /// `lanes` has its ids.
+    /// Merges up to [`LANES`] pieces side by side, if the level has lanes, and tells of each whether
+    /// that was done; then `lanes` has its ids.
     pub(crate) fn merge_lanes(
         &self,
         level: Level,
         pieces: &[&[u8]],
         lanes: &mut Lanes,
     ) -> [bool; LANES] {
+        let mut done = [false; LANES];
+        if !level.has_lanes() || self.table.slots.len() > SLOTS_MOST {
+            return done;
+        }
         let longest = pieces.iter().map(|piece| piece.len()).max().unwrap_or(0);
         lanes.clear(longest.min(PARTS));
-        let mut done = [false; LANES];
         for (lane, piece) in pieces.iter().enumerate() {
             let code = |left, right| self.byte_code(left, right);
             done[lane] = lanes.put(lane, piece, &self.byte_ids, code);

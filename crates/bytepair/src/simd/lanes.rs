@@ -14,6 +14,9 @@ pub(crate) const LANES: usize = 16;
 /// The most bytes of a piece.
 pub(crate) const PARTS: usize = 64;
 
+/// The most slots of a table: four words each, which are numbered with 31 bits.
+pub(crate) const SLOTS_MOST: usize = 1 << 28;
+
 /// A table of merges as a look-up of sixteen pairs needs it: the filter has
 /// [`crate::merge::table::FILTER_BITS`] bits more than the slots.
 #[derive(Clone, Copy)]

@@ -14,7 +14,7 @@ use std::arch::x86_64::{
     _mm512_sub_epi64, _mm512_test_epi32_mask, _mm512_xor_si512,
 };
 
-use super::super::lanes::{LANES, Lanes, PARTS, Table};
+use super::super::lanes::{LANES, Lanes, PARTS, SLOTS_MOST, Table};
 use super::{load, store};
 use crate::merge::table::{FILTER_BITS, Hash, NO_RANK};
 
@@ -24,14 +24,9 @@ const COLUMNS: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 /// Merges the pieces of `lanes`.
 pub(in super::super) fn merge(table: Table<'_>, lanes: &mut Lanes) {
     // What the gathers rest on.
-    assert!(
-        lanes.rows <= PARTS
-            && lanes.alive.iter().all(|&alive| {
-                alive.checked_shr(u32::try_from(lanes.rows).expect("at most 64")).unwrap_or(0) == 0
-            })
-    );
+    assert!(lanes.rows <= PARTS, "a place is the number of a bit in a word");
     let bits = 32 - table.hash.shift;
-    assert!(table.slots.len() == 1 << bits && bits <= 28, "its places in four words fit an i32");
+    assert!(table.slots.len() == 1 << bits && table.slots.len() <= SLOTS_MOST, "places fit an i32");
     assert!(table.filter.len() == 1 << (bits + FILTER_BITS) >> 5, "a bit for each hash");
     // SAFETY: only a `Level` for which `is_here` was true calls it.
     unsafe { merge_compiled(table, lanes) }
