@@ -161,9 +161,14 @@ def test_encode_into_a_file(nasty, tmp_path):
     ok("encode", "-e", "gpt2", nasty, "-o", out)
     assert numbers(out.read_text()) == GPT2.encode_ordinary(NASTY)
     assert ok("encode", "-e", "gpt2", nasty, "-o", "-") == out.read_text()
-    # Onto itself: the text is read before the file is replaced.
-    ok("encode", "-e", "gpt2", nasty, "-o", nasty)
-    assert nasty.read_text() == out.read_text()
+    # Onto itself, under whatever name: the text would be lost.
+    link = tmp_path / "link.txt"
+    link.symlink_to(nasty)
+    for target in (nasty, link):
+        done = cli("encode", "-e", "gpt2", nasty, "-o", target)
+        assert (done.code, done.out) == (1, b"")
+        assert "would be lost; name another" in done.error
+    assert nasty.read_bytes() == NASTY.encode()
 
 
 def test_an_error_on_the_way_leaves_the_old_file(nasty, tmp_path):
