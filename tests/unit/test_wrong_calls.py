@@ -9,15 +9,16 @@ import sys
 import pytest
 
 import bytepair
-from bytepair import Tokenizer, errors
+from bytepair import Tokenizer, errors, reference
 from bytepair._names import did_you_mean
 from bytepair.chat import count_chat
 from bytepair.compat.huggingface import FastTokenizer
-from bytepair.reference import BPETokenizerSimple
+from bytepair.reference import BPETokenizer, BPETokenizerSimple
 from cli_support import cli
 
 GPT2 = bytepair.get_encoding("gpt2")
 FAST = FastTokenizer(GPT2)
+BYTES = {byte: bytes([byte]) for byte in range(256)}
 HELLO = [{"role": "user", "content": "hi"}]
 
 
@@ -370,3 +371,29 @@ def test_an_empty_pattern(pattern):
         bytepair.train(["abab"], 257, pattern=pattern)
     with pytest.raises(errors.ArgumentError, match="the pattern is empty"):
         Tokenizer({97: b"a"}, [], pattern=pattern)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda path: BPETokenizer.load(path), ValueError, "not a file of bytepair.reference"),
+        (lambda _: BPETokenizer(BYTES, []).encode(5), TypeError, "text must be str, not int"),
+        (lambda path: reference.train_bpe(path, "500", []), TypeError, "not str ('500')"),
+        (lambda path: reference.train_bpe(path, 500.0, []), TypeError, "not float (500.0)"),
+    ],
+)
+def test_the_readable_half_says_what_is_wrong(call, error, words, tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("low lower lowest")
+    with pytest.raises(error) as caught:
+        call(path)
+    assert words in str(caught.value)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locales of POSIX")
+def test_the_demonstrations_run_where_the_terminal_has_ascii_alone():
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    words = [sys.executable, "-m", "bytepair.reference", "--lang", "zh"]
+    done = subprocess.run(words, capture_output=True, env={**os.environ, **plain})
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.isascii()
