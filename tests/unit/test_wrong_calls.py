@@ -18,6 +18,7 @@ from cli_support import cli
 
 GPT2 = bytepair.get_encoding("gpt2")
 FAST = FastTokenizer(GPT2)
+SMALL = Tokenizer({0: b"a"}, [], pattern=None)
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 HELLO = [{"role": "user", "content": "hi"}]
 
@@ -301,6 +302,10 @@ HUGE = 10**20
             "(row 1)",
         ),
         (lambda: GPT2.encode_batch(["a", "\ud800"]), UnicodeEncodeError, "(text 1)"),
+        (lambda: SMALL.encode_batch(["a", "b"]), errors.VocabError, "text 1: byte 0x62 is in no"),
+        (lambda: SMALL.count_batch(["b"] * 9999), errors.VocabError, "text 0: byte 0x62 is in no"),
+        (lambda: SMALL.fits_batch(["", "b"], 5), errors.VocabError, "text 1: byte 0x62 is in no"),
+        (lambda: SMALL.encode("b"), errors.VocabError, "byte 0x62 is in no token"),
         (lambda: FAST(["a", None]), TypeError, "a text must be str, not NoneType (text 1)"),
         (lambda: FAST([None]), TypeError, "a text must be str, not NoneType (text 0)"),
         (lambda: FAST([["a"], None], is_split_into_words=True), TypeError, "None (text 1)"),

@@ -6,6 +6,7 @@
 use bytepair::Error;
 use bytepair::rows::Rows;
 use bytepair::special::Policy;
+use bytepair::tokenizer::Tokenizer as Core;
 use bytepair::train::{NoWatch, Watch};
 use bytepair::watched::Pulse;
 use bytepair::{batch, each};
@@ -78,17 +79,31 @@ fn in_text(error: Error, text: &str, policy: &Policy) -> Error {
     }
 }
 
-/// The error about a forbidden special token, with the text it is in and its place there: threads
-/// that shared the texts know neither.
+/// The error with the text it is about, and the place of a special token there: threads that shared
+/// the texts know neither.
 #[cold]
-pub(crate) fn in_row(error: Error, texts: &[&str], policy: &Policy) -> Error {
-    if !matches!(error, Error::SpecialToken { .. }) {
-        return error;
-    }
+pub(crate) fn in_row(
+    error: Error,
+    texts: &[&str],
+    (core, policy): (&Core, &Policy),
+    watch: &dyn Watch,
+) -> Error {
     for (row, text) in texts.iter().enumerate() {
-        if let Err(Error::SpecialToken { token, mut place }) = policy.check(text) {
-            place.row = Some(row);
-            return Error::SpecialToken { token, place };
+        match error {
+            Error::SpecialToken { .. } => {
+                if let Err(Error::SpecialToken { token, mut place }) = policy.check(text) {
+                    place.row = Some(row);
+                    return Error::SpecialToken { token, place };
+                }
+            }
+            Error::UnknownByte { .. } => match core.count_watched(text, policy, None, watch) {
+                Err(error @ Error::UnknownByte { .. }) => {
+                    return Error::Vocab(format!("text {row}: {error}"));
+                }
+                Err(Error::Interrupted) => return Error::Interrupted,
+                _ => {}
+            },
+            _ => break,
         }
     }
     error
@@ -98,7 +113,7 @@ pub(crate) fn in_row(error: Error, texts: &[&str], policy: &Policy) -> Error {
 fn on_texts<R: Send>(
     texts: &Bound<'_, PyAny>,
     surrogates: Surrogates,
-    policy: &Policy,
+    by: (&Core, &Policy),
     threads: Option<Threads>,
     work: impl FnOnce(&[&str], usize, &dyn Watch) -> bytepair::Result<R> + Send,
 ) -> PyResult<R> {
@@ -109,10 +124,11 @@ fn on_texts<R: Send>(
     let bytes = texts.iter().map(|text| text.len()).sum();
     let threads = threads_for(threads, bytes);
     if bytes < WORTH_DETACHING {
-        work(&texts, threads, &NoWatch).map_err(|error| in_row(error, &texts, policy)).or_raise(py)
+        let done = work(&texts, threads, &NoWatch);
+        done.map_err(|error| in_row(error, &texts, by, &NoWatch)).or_raise(py)
     } else {
         watched(py, |watch| {
-            work(&texts, threads, watch).map_err(|error| in_row(error, &texts, policy))
+            work(&texts, threads, watch).map_err(|error| in_row(error, &texts, by, watch))
         })
     }
 }
@@ -264,9 +280,10 @@ impl Tokenizer {
             let rows = rows.iter().map(|ids| ints::list(py, ids));
             return PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?);
         }
-        let rows = on_texts(texts, surrogates, policy, threads, |texts, threads, watch| {
-            batch::encode_batch_watched(&self.core, texts, policy, threads, watch)
-        })?;
+        let rows =
+            on_texts(texts, surrogates, (&self.core, policy), threads, |texts, threads, watch| {
+                batch::encode_batch_watched(&self.core, texts, policy, threads, watch)
+            })?;
         ints::lists(py, &rows)
     }
 
@@ -291,7 +308,7 @@ impl Tokenizer {
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
         let policy = special.get(&self.core);
-        on_texts(texts, surrogates, policy, threads, |texts, threads, watch| {
+        on_texts(texts, surrogates, (&self.core, policy), threads, |texts, threads, watch| {
             let rows = batch::encode_batch_watched(&self.core, texts, policy, threads, watch)?;
             Ok(Tokens::new(rows))
         })
@@ -367,9 +384,11 @@ impl Tokenizer {
         let (limit, policy) = (self::limit(limit)?, special.get(&self.core));
         let count =
             |text: &str, pulse: &Pulse<'_>| self.core.count_until(text, policy, limit, pulse);
-        on_texts(texts, surrogates, policy, threads, |texts, threads, watch| match limit {
-            None => batch::count_batch_watched(&self.core, texts, policy, threads, watch),
-            Some(_) => each::map(texts, threads, watch, count),
+        on_texts(texts, surrogates, (&self.core, policy), threads, |texts, threads, watch| {
+            match limit {
+                None => batch::count_batch_watched(&self.core, texts, policy, threads, watch),
+                Some(_) => each::map(texts, threads, watch, count),
+            }
         })
     }
 

@@ -1,6 +1,7 @@
 //! The batch forms of cutting: functions that the methods call.
 
 use bytepair::special::Policy;
+use bytepair::tokenizer::Tokenizer as Core;
 use bytepair::watched::Pulse;
 use bytepair::{cut, each};
 use pyo3::prelude::*;
@@ -28,7 +29,7 @@ pub(crate) fn cut_out_many(
     let find = side_named(py, side)?;
     let special = tokenizer.special(py, allowed_special, disallowed_special)?;
     let policy = special.get(&tokenizer.core);
-    on_texts(texts, threads, Surrogates::Strict, policy, |text, pulse| {
+    on_texts(texts, threads, Surrogates::Strict, (&tokenizer.core, policy), |text, pulse| {
         find(&tokenizer.core, text, policy, max_tokens, pulse).map(|span| in_characters(text, span))
     })
 }
@@ -52,7 +53,7 @@ pub(crate) fn chunks_many(
     let special = tokenizer.special(py, allowed_special, disallowed_special)?;
     let policy = special.get(&tokenizer.core);
     let core = &tokenizer.core;
-    on_texts(texts, threads, Surrogates::Strict, policy, |text, pulse| {
+    on_texts(texts, threads, Surrogates::Strict, (&tokenizer.core, policy), |text, pulse| {
         let spans = cut::chunks(core, text, policy, (max_tokens, overlap), &prefer, pulse)?;
         crate::cutting::with_ids(core, text, policy, spans, pulse)
     })
@@ -63,7 +64,7 @@ fn on_texts<R: Send>(
     texts: &Bound<'_, PyAny>,
     threads: Option<Threads>,
     surrogates: Surrogates,
-    policy: &Policy,
+    by: (&Core, &Policy),
     work: impl Fn(&str, &Pulse<'_>) -> bytepair::Result<R> + Send + Sync,
 ) -> PyResult<Vec<R>> {
     let py = texts.py();
@@ -72,6 +73,6 @@ fn on_texts<R: Send>(
     let texts = held.texts(surrogates)?;
     let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
     watched(py, |watch| {
-        each::map(&texts, threads, watch, work).map_err(|error| in_row(error, &texts, policy))
+        each::map(&texts, threads, watch, work).map_err(|error| in_row(error, &texts, by, watch))
     })
 }

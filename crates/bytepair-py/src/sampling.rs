@@ -53,7 +53,7 @@ pub(crate) fn encode_batch(
             let by = (rate, first.wrapping_add(index as u64));
             core.encode_with_dropout(text, policy, by, &mut ids, pulse).map(|()| ids)
         })
-        .map_err(|error| in_row(error, &texts, policy))
+        .map_err(|error| in_row(error, &texts, (core, policy), watch))
     })
 }
 
