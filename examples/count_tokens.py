@@ -10,7 +10,10 @@ import sys
 import bytepair
 
 model = sys.argv[1] if len(sys.argv) > 1 else "gpt-4o"
-encoding = bytepair.encoding_for_model(model)
+try:
+    encoding = bytepair.encoding_for_model(model)
+except KeyError as error:
+    sys.exit(f"error: {error}")
 given = "" if sys.stdin.isatty() else sys.stdin.read()
 prompt = given or "How many tokens is this? 这句话有多少个词元？"
 

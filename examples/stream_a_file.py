@@ -17,6 +17,8 @@ import bytepair
 
 source = Path(sys.argv[1]) if len(sys.argv) > 1 else bytepair.sample_corpus()
 target = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(tempfile.mkdtemp(), "ids.bin")
+if not source.is_file():
+    sys.exit(f"error: {source}: no such file")
 gpt2 = bytepair.get_encoding("gpt2")
 
 with source.open(encoding="utf-8", newline="") as lines, target.open("wb") as out:

@@ -14,6 +14,9 @@ from pathlib import Path
 import bytepair
 
 corpus = sys.argv[1:] or [bytepair.sample_corpus()]
+for path in corpus:
+    if not Path(path).is_file():
+        sys.exit(f"error: {path}: no such file")
 tokenizer = bytepair.train(corpus, vocab_size=2000, progress=True)
 
 text = Path(corpus[0]).read_text(encoding="utf-8")
@@ -24,7 +27,7 @@ for token in sorted(dict(tokenizer.vocab).values(), key=len, reverse=True)[:8]:
     print(repr(token.decode(errors="replace")))
 
 with tempfile.TemporaryDirectory() as folder:
-    path = Path(folder, "tokenizer.json")
-    tokenizer.save(path)
-    assert bytepair.Tokenizer.load(path) == tokenizer
-    print(f"saved and loaded again: {path.stat().st_size:,} bytes")
+    saved = Path(folder, "tokenizer.json")
+    tokenizer.save(saved)
+    assert bytepair.Tokenizer.load(saved) == tokenizer
+    print(f"saved and loaded again: {saved.stat().st_size:,} bytes")

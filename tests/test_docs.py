@@ -222,6 +222,16 @@ def test_an_example_runs(path):
     assert done.stdout, "an example shows something"
 
 
+@pytest.mark.parametrize("name", ["stream_a_file.py", "train_and_save.py"])
+@pytest.mark.usefixtures("workplace")
+def test_an_example_without_its_file_says_so_in_a_line(name):
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / name, "none.txt"], capture_output=True
+    )
+    assert done.returncode == 1
+    assert done.stderr.decode().splitlines() == ["error: none.txt: no such file"]
+
+
 def package_modules() -> list[str]:
     """Every module of the package but those that run when imported."""
     folder = str(ROOT / "python" / "bytepair")

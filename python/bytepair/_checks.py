@@ -11,6 +11,18 @@ from collections.abc import Iterable, Mapping
 from bytepair.errors import VocabError
 
 
+def check_way(vocab: Mapping[int, bytes]) -> None:
+    """Refuse a vocab from token to id, as far as its first entry tells."""
+    for id, token in vocab.items():
+        if isinstance(id, (bytes, str)) and isinstance(token, int):
+            message = (
+                f"the vocab has {id!r}: {token!r}, the wrong way round; it goes from id to token "
+                "bytes: {id: token for token, id in vocab.items()}"
+            )
+            raise TypeError(message)
+        return
+
+
 def explain(
     vocab: Mapping[int, bytes],
     merges: Iterable[object],

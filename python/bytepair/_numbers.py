@@ -43,7 +43,7 @@ def whole(least: int | None = 0, **number: Any) -> int:
 
 
 def limit(least: int | None = 0, **number: object) -> int:
-    """`whole` for a number of tokens: those that no text has are all the same.
+    """`whole` for a number of tokens, bytes or the like: those that nothing has are all the same.
 
     >>> limit(max_tokens=2**64) == limit(max_tokens=2**80)
     True

@@ -7,6 +7,7 @@ special tokens, and the vocab without them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import index
 
 from bytepair.errors import ArgumentError, VocabError
 
@@ -14,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bytepair._types import SpecialTokens
 
-__all__ = ["check_names", "encoded", "listed", "special_ids", "without_special"]
+__all__ = ["check_ids", "check_names", "encoded", "listed", "special_ids", "without_special"]
 
 
 def check_names(names: list[str]) -> None:
@@ -31,6 +32,20 @@ def check_names(names: list[str]) -> None:
             message = f"the special token {token!r} is given twice"
             raise ArgumentError(message)
         seen.add(token)
+
+
+def check_ids(special_tokens: Mapping[str, int]) -> None:
+    """Refuse ids of special tokens that are no ids."""
+    for name, id in special_tokens.items():
+        try:
+            number = index(id)
+        except TypeError:
+            kind = type(id).__name__
+            message = f"special token {name!r} has id {id!r}; an id must be int, not {kind}"
+            raise TypeError(message) from None
+        if not 0 <= number < 1 << 32:
+            message = f"special token {name!r} has id {number}; ids are from 0 to 4294967295"
+            raise VocabError(message)
 
 
 def listed(special_tokens: object) -> list[str]:

@@ -10,6 +10,7 @@ import os
 import re
 import tempfile
 
+from bytepair._numbers import limit
 from bytepair.errors import ArgumentError
 
 __all__ = ["Bounds", "MemoryLimit", "parse_size"]
@@ -27,15 +28,15 @@ def parse_size(size: int | str, option: str = "memory_limit") -> int:
     >>> parse_size("1.5 GB"), parse_size("2GiB"), parse_size(4096)
     (1500000000, 2147483648, 4096)
     """
-    if isinstance(size, int):
-        return size
+    if not isinstance(size, str):
+        return limit(None, **{option: size})
     found = _SIZE.fullmatch(size)
     if found is None:
         message = f'{option} is {size!r}; give bytes, or a number and a unit such as "2GB"'
         raise ArgumentError(message)
     number, unit, binary = found.groups()
     power = " kmgt".index(unit.lower()) if unit else 0
-    return int(float(number) * (1024 if binary else 1000) ** power)
+    return int(min(float(number) * (1024 if binary else 1000) ** power, float(1 << 62)))
 
 
 class Bounds:
@@ -63,6 +64,7 @@ class Bounds:
         if self.temp_dir is not None and not os.path.isdir(self.temp_dir):
             message = f"temp_dir is {self.temp_dir!r}, which is no directory"
             raise ArgumentError(message)
+        min_piece_count = limit(None, min_piece_count=min_piece_count)
         if min_piece_count < 1:
             message = f"min_piece_count is {min_piece_count}; the least is 1"
             raise ArgumentError(message)

@@ -113,6 +113,7 @@ def count_chat(
     counter = tokenizer if tokenizer is not None else _encoding(model or "")
     added = rules if rules is not None else chat_rules(model or "")
     total = added.reply
+    _check_list(messages)
     for index, message in enumerate(messages):
         total += added.per_message
         for key, text in _texts(message, index):
@@ -128,6 +129,12 @@ def count_chat(
     for index, tool in enumerate(functions):
         total += _tool(tool, index, counter, added)
     return total
+
+
+def _check_list(messages: object) -> None:
+    if not isinstance(messages, Iterable) or isinstance(messages, str | Mapping):
+        error = f"messages must be a list of messages, not {type(messages).__name__}"
+        raise TypeError(error)
 
 
 def _encoding(model: str) -> Tokenizer:

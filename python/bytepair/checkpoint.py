@@ -31,7 +31,11 @@ _END = 1 << 16
 @contextmanager
 def opened(folder: str, options: Mapping[str, Any], corpus: Any) -> Iterator[tuple[str, float]]:
     """The folder of a checkpoint, for this process alone, and how often to save there."""
-    os.makedirs(folder, exist_ok=True)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        message = f"checkpoint is {folder!r}, which is no folder; name one, or a new one"
+        raise ArgumentError(message) from None
     facts = json.loads(json.dumps({"version": 1, "options": dict(options), "corpus": corpus}))
     path = os.path.join(folder, NAME)
     with open(os.path.join(folder, _LOCK), "ab") as lock:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from bytepair import _core
-from bytepair._numbers import whole
+from bytepair._numbers import limit
 from bytepair._parts import check_names, listed
 from bytepair._types import Pattern
 from bytepair.bounds import Bounds, MemoryLimit
@@ -88,9 +88,11 @@ class Rules:
         progress: ProgressOption,
         keep_order: bool,  # noqa: FBT001
     ) -> None:
-        if threads is not None and whole(None, threads=threads) < 1:
-            message = f"threads is {threads}; give at least 1, or None for one per core"
-            raise ArgumentError(message)
+        if threads is not None:
+            threads = limit(None, threads=threads)
+            if threads < 1:
+                message = f"threads is {threads}; give at least 1, or None for one per core"
+                raise ArgumentError(message)
         check_errors(errors)
         self.pattern = pattern
         self.special = _special_list(special_tokens)

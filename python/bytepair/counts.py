@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bytepair import _core, parquet
+from bytepair._numbers import limit, whole
+from bytepair._parts import listed
 from bytepair._types import Pattern
 from bytepair.bounds import Bounds
 from bytepair.corpus.tables import COUNTS_KEY
@@ -34,8 +36,9 @@ class PieceCounts(Mapping[bytes, int]):
         keep_order: remember the order in which pieces come, for `tie_break="first_seen"`. Sums
             of counts have no order.
 
-    Raises `OverflowError` for a count that is negative or above 2**64 - 1, `ArgumentError` when a
-    sum passes that.
+    Raises `TypeError` for a piece that is no bytes and a count that is no int, naming it;
+    `OverflowError` for a count that is negative or above 2**64 - 1, `ArgumentError` for an empty
+    piece and when a sum passes that.
 
     >>> counts = PieceCounts({b"low": 5, b"lower": 2})
     >>> counts[b"low"], counts[b"high"], (counts + counts)[b"low"]
@@ -56,7 +59,7 @@ class PieceCounts(Mapping[bytes, int]):
         regex(pattern)
         self._core = _core.PieceCounts(items, keep_order)
         self._pattern = pattern
-        self._special_tokens = tuple(special_tokens)
+        self._special_tokens = tuple(listed(special_tokens))
 
     @classmethod
     def _of(
@@ -113,7 +116,7 @@ class PieceCounts(Mapping[bytes, int]):
         >>> PieceCounts({b"b": 1, b"a": 1, b"c": 2}).most_common(2)
         [(b'c', 2), (b'a', 1)]
         """
-        return self._core.items(n)
+        return self._core.items(None if n is None else limit(n=n))
 
     def scale(self, n: int) -> PieceCounts:
         """These counts times `n`: the weight of this corpus among others.
@@ -123,6 +126,10 @@ class PieceCounts(Mapping[bytes, int]):
         >>> PieceCounts({b"low": 5}).scale(3)[b"low"]
         15
         """
+        n = whole(n=n)
+        if n >= 1 << 64:
+            message = f"n is {n}; counts are below 2**64"
+            raise ArgumentError(message)
         return self._with(self._core.scaled(n))
 
     def __add__(self, other: PieceCounts) -> PieceCounts:

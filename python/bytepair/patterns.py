@@ -32,7 +32,9 @@ def regex(pattern: Pattern) -> str | list[str] | None:
     r"""The regular expression (or the sequence of them) that `pattern` stands for.
 
     A string that is not a name is a regular expression. Raises `ArgumentError` (a `ValueError`)
-    when it looks like a name but is none, and `TypeError` when it is no pattern at all.
+    when it looks like a name but is none (letters, digits and `_` alone; with dashes, dots and
+    spaces too where that is near a name, as `"gpt-2"` is) or is empty, and `TypeError` when it is
+    no pattern at all.
 
     >>> regex("qwen2") == regex("qwen3")
     True
@@ -43,11 +45,14 @@ def regex(pattern: Pattern) -> str | list[str] | None:
         return None
     if isinstance(pattern, str):
         resolved = _core.resolve_pattern(pattern)
-        if resolved is None and pattern.replace("_", "").isalnum() and pattern.isascii():
+        if not pattern:
+            message = "the pattern is empty, so it cuts nothing; give pattern=None to have none"
+            raise ArgumentError(message)
+        if resolved is None and like_name(pattern):
             message = (
                 f"unknown pattern {pattern!r}: the names are {', '.join(names())}; "
-                "a regular expression of letters alone is written in a group, as in '(?:abc)'"
-                f"{did_you_mean(pattern, names())}"
+                "a regular expression that looks like a name is written in a group, as in '(?:abc)'"
+                f"{_meant(pattern)}"
             )
             raise ArgumentError(message)
         return pattern if resolved is None else resolved
@@ -62,6 +67,31 @@ def regex(pattern: Pattern) -> str | list[str] | None:
         resolved = regex(part)
         parts.extend([resolved] if isinstance(resolved, str) else resolved or [])
     return parts
+
+
+def like_name(pattern: str) -> bool:
+    """Whether a string is rather a name, perhaps misspelt, than a regular expression.
+
+    >>> like_name("gpt-2"), like_name("abc"), like_name("a b"), like_name("gpt[24]")
+    (True, True, False, False)
+    """
+    letters = _letters(pattern)
+    if not (letters.isalnum() and letters.isascii()):
+        return False
+    return pattern.replace("_", "").isalnum() or bool(_meant(pattern))
+
+
+def _letters(name: str) -> str:
+    return name.lower().translate(dict.fromkeys(map(ord, "-. _")))
+
+
+def _meant(pattern: str) -> str:
+    """The end of a message: the name that is nearest, however words are put together in it."""
+    known = {_letters(name): name for name in names()}
+    near = did_you_mean(_letters(pattern), known)
+    for letters, name in known.items():
+        near = near.replace(f"{letters!r}", f"{name!r}")
+    return near
 
 
 def pretokenize(text: str, pattern: Pattern = "gpt2") -> list[str]:

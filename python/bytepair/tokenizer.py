@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bytepair import _checks, _core
-from bytepair._parts import check_names, encoded, listed, special_ids, without_special
+from bytepair._parts import check_ids, check_names, encoded, listed, special_ids, without_special
 from bytepair.alignment import Aligning
 from bytepair.batches import Batches
 from bytepair.conventions import Conventions
@@ -117,6 +117,7 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Con
         if not isinstance(vocab, Mapping):
             message = f"vocab is a mapping from id to token bytes, not {type(vocab).__name__}"
             raise TypeError(message)
+        _checks.check_way(vocab)
         pairs = list(merges or ())
         added = dict(added_tokens or {})
         special = special_ids({**vocab, **encoded(added)} if added else vocab, special_tokens)
@@ -358,6 +359,8 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Con
                 message = f"{token!r} is already a special token, with id {taken[token]}"
                 raise ArgumentError(message)
         if isinstance(special_tokens, Mapping):
+            check_names(names)
+            check_ids(special_tokens)
             added = dict(special_tokens)
         else:
             check_names(names)

@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Literal
 
 from bytepair import _core
-from bytepair._numbers import whole
+from bytepair._numbers import LIMITLESS, limit, whole
 from bytepair._types import Pattern
 from bytepair.bounds import Bounds, MemoryLimit
 from bytepair.corpus.readers import Errors
@@ -114,9 +114,9 @@ def train(
     [(b'o', b'w'), (b'l', b'ow'), (b' ', b'low'), (b'w', b'e')]
     """
     vocab_size = whole(None, vocab_size=vocab_size)
-    min_count = whole(None, min_count=min_count)
+    min_count = limit(None, min_count=min_count)
     if max_token_bytes is not None:
-        max_token_bytes = whole(None, max_token_bytes=max_token_bytes)
+        max_token_bytes = limit(None, max_token_bytes=max_token_bytes)
     if special_ids not in ("after_bytes", "first", "last"):
         message = f'special_ids is {special_ids!r}; it is "after_bytes", "first" or "last"'
         raise ArgumentError(message)
@@ -284,7 +284,14 @@ class _Learned:
         while True:
             tie_break, min_count, most = self._options
             pairs, counted, ties, saved = _core.learn(
-                counts, number, tie_break, min_count, most, stage.report, self._model, checkpoint
+                counts,
+                min(number, LIMITLESS),
+                tie_break,
+                min_count,
+                most,
+                stage.report,
+                self._model,
+                checkpoint,
             )
             self.tokens = list(self._start)
             for left, right in pairs:

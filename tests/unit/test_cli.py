@@ -178,7 +178,10 @@ def test_a_full_disk_is_one_line(command):
     with Path("/dev/full").open("wb") as full:
         words = [*COMMAND, *map(str, command)]
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, timeout=300)
-    assert (done.returncode, done.stderr) == (1, b"error: no space left on device\n")
+    assert (done.returncode, done.stderr) == (
+        1,
+        b"error: standard output: no space left on device\n",
+    )
 
 
 def interrupt(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:

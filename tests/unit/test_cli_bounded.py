@@ -42,7 +42,7 @@ def test_train_with_a_checkpoint(corpus, tmp_path):
         assert Tokenizer.load(out) == train(corpus, 400)
     done = cli("train", corpus, "-n", 401, "-o", out, "-q", "--checkpoint", folder)
     assert done.code == 1
-    assert "vocab_size=400, not 401" in done.error
+    assert "--vocab-size=400, not 401" in done.error
 
 
 def test_pieces_within_bounds(corpus, tmp_path):
@@ -51,15 +51,15 @@ def test_pieces_within_bounds(corpus, tmp_path):
     assert PieceCounts.load(out) == count_pieces(corpus, min_piece_count=3)
     done = cli("pieces", corpus, "--memory-limit", "1MB", "--temp-dir", tmp_path)
     assert done.code == 1
-    assert "min_piece_count" in done.error
+    assert "--min-piece-count" in done.error
     ok("train", out, corpus, "-n", 400, "-o", tmp_path / "my.json", "-q", "--memory-limit", "1GB")
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--memory-limit", "lots"], "memory_limit is 'lots'"),
-        (["--temp-dir", "nowhere"], "temp_dir is 'nowhere'"),
+        (["--memory-limit", "lots"], "--memory-limit is 'lots'"),
+        (["--temp-dir", "nowhere"], "--temp-dir is 'nowhere'"),
         (["--memory-limit", "1GB", "--tie-break", "first_seen"], "first_seen"),
     ],
 )

@@ -161,9 +161,14 @@ def test_encode_into_a_file(nasty, tmp_path):
     ok("encode", "-e", "gpt2", nasty, "-o", out)
     assert numbers(out.read_text()) == GPT2.encode_ordinary(NASTY)
     assert ok("encode", "-e", "gpt2", nasty, "-o", "-") == out.read_text()
-    # Onto itself: the text is read before the file is replaced.
-    ok("encode", "-e", "gpt2", nasty, "-o", nasty)
-    assert nasty.read_text() == out.read_text()
+    # Onto itself, under whatever name: the text would be lost.
+    link = tmp_path / "link.txt"
+    link.symlink_to(nasty)
+    for target in (nasty, link):
+        done = cli("encode", "-e", "gpt2", nasty, "-o", target)
+        assert (done.code, done.out) == (1, b"")
+        assert "would be lost; name another" in done.error
+    assert nasty.read_bytes() == NASTY.encode()
 
 
 def test_an_error_on_the_way_leaves_the_old_file(nasty, tmp_path):
@@ -362,5 +367,24 @@ def test_a_terminal_gets_a_line_end_after_text_that_has_none(ids, piped):
     while not found.endswith(b"$"):
         found += os.read(ours, 4096)
     assert found == shown.replace(b"\n", b"\r\n") + b"$"
+    os.close(theirs)
+    os.close(ours)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
+@pytest.mark.parametrize("ended", [False, True])
+def test_an_error_on_a_terminal_begins_on_a_line_of_its_own(ended, tmp_path):
+    pty = pytest.importorskip("pty")
+    for name, ids in (("a.txt", "31373 198" if ended else "31373"), ("b.txt", "99999999")):
+        (tmp_path / name).write_text(ids)
+    ours, theirs = pty.openpty()
+    words = [*COMMAND, "decode", "-e", "gpt2", "a.txt", "b.txt"]
+    done = subprocess.run(words, stdout=theirs, stderr=theirs, cwd=tmp_path, timeout=300)
+    os.write(theirs, b"$")
+    found = b""
+    while not found.endswith(b"$"):
+        found += os.read(ours, 4096)
+    assert done.returncode == 1
+    assert found.startswith(b"hello\r\nerror: b.txt: unknown id 99999999 at position 0")
     os.close(theirs)
     os.close(ours)

@@ -297,3 +297,146 @@ def test_bench_errors(tmp_path):
     done = cli("bench", tmp_path / "*.txt")
     assert done.code == 1
     assert "matches 2 files; bench measures one" in done.error
+
+
+# ── Dashes, and places that cannot be ─────────────────────────────────────────────────────────────
+
+
+def test_convert_to_standard_output(path, tokenizer, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = cli("convert", path, "-", "--to", "native")
+    assert done.code == 0
+    assert done.out == path.read_bytes()
+    assert done.error == f"{path} → - (native); read back, it gives the same ids\n"
+    (tmp_path / "my.tiktoken").write_bytes(cli("convert", path, "-", "--to", "tiktoken").out)
+    special = tokenizer.special_tokens
+    loaded = Tokenizer.load(tmp_path / "my.tiktoken", pattern="gpt2", special_tokens=special)
+    assert loaded.encode("low <|user|>") == tokenizer.encode("low <|user|>")
+    for words, said in (
+        (["--to", "huggingface"], "-: the format huggingface has several files; name a place"),
+        (["--to", "gpt2"], "-: the format gpt2 has several files; name a place"),
+        (["--to", "native", "--json"], "--json and OUT - both want standard output"),
+    ):
+        done = cli("convert", path, "-", *words)
+        assert (done.code, done.out) == (2, b"")
+        assert said in done.error
+    assert not (tmp_path / "-").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["encode", "-t", "-", SAMPLE],
+        ["inspect", "-"],
+        ["count", "-t", "-", SAMPLE],
+        ["convert", "-", "out.json", "--to", "native"],
+        ["convert", "-t", "-", "out.json", "--to", "native"],
+        ["train", SAMPLE, "--base", "-", "-n", "300", "-o", "out.json"],
+    ],
+)
+def test_a_tokenizer_is_not_read_from_standard_input(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = cli(*words, stdin=b"{}")
+    assert (done.code, done.out) == (2, b"")
+    assert "a tokenizer is not read from standard input; save it to a file" in done.error
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["encode", "-e", "gpt2", "{in}", "-o", "{out}"],
+        ["encode", "-t", "{in}", SAMPLE, "-o", "{out}"],
+        ["decode", "-e", "gpt2", "{in}", "-o", "{out}"],
+        ["train", "{in}", "-n", "300", "-o", "{out}"],
+        ["train", SAMPLE, "--base", "{in}", "-n", "1100", "-o", "{out}"],
+        ["convert", "{in}", "{out}", "--to", "native"],
+        ["convert", "-t", "{in}", "{out}", "--to", "native"],
+        ["pieces", "{in}", "-o", "{out}"],
+    ],
+)
+@pytest.mark.parametrize("linked", [False, True])
+def test_an_input_is_not_written_over(words, linked, path, tmp_path):
+    source, target = tmp_path / "in.parquet", tmp_path / "in.parquet"
+    if words[0] == "pieces":
+        bytepair.count_pieces(SAMPLE).save(source)
+    else:
+        path.rename(source)
+    before = source.read_bytes()
+    if linked:
+        target = tmp_path / "out.parquet"
+        target.symlink_to(source)
+    named = [str(word).replace("{in}", str(source)).replace("{out}", str(target)) for word in words]
+    done = cli(*named)
+    assert (done.code, done.out) == (1, b"")
+    assert done.error == (
+        f"error: {target}: is the input {source} too, which would be lost; name another\n"
+    )
+    assert source.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("special", "said"),
+    [
+        ("<|endoftext|>=abc", "--special <|endoftext|>=abc: 'abc' is no id; give a whole number"),
+        ("<|endoftext|>=-1", "'-1' is no id"),
+        ("<|endoftext|>=99999999999", "'99999999999' is no id"),
+        ("<|endoftext|>=", "'' is no id"),
+        ("<|endoftext|>=5", 'special token "<|endoftext|>" has id 5, which is b"\\x05"'),
+    ],
+)
+def test_convert_with_a_wrong_id(special, said, path, tmp_path):
+    ok("convert", path, tmp_path / "my.tiktoken", "--to", "tiktoken")
+    words = ["--to", "native", "--pattern", "gpt2", "--special", special]
+    done = cli("convert", tmp_path / "my.tiktoken", tmp_path / "out.json", *words)
+    assert done.code in (1, 2)
+    assert said in done.error
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_convert_says_which_id_a_special_token_got(path, tmp_path):
+    ok("convert", path, tmp_path / "my.tiktoken", "--to", "tiktoken")
+    words = [tmp_path / "my.tiktoken", tmp_path / "out.json", "--to", "native", "--pattern", "gpt2"]
+    text = ok("convert", *words, "--special", "<|a|>", "--special", "<a=b>")
+    loaded = Tokenizer.load(tmp_path / "out.json")
+    for name in ("<|a|>", "<a=b>"):
+        assert f"special token {name!r} has id {loaded.special_tokens[name]};" in text
+    done = cli("convert", tmp_path / "my.tiktoken", tmp_path / "out.json", "--to", "native")
+    assert "give --pattern (a name" in done.error
+    assert "and --special TOKEN=ID (or --no-special)" in done.error
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("empty.json", "", "is empty, so not a tokenizer of a known format"),
+        ("blank.json", " \n", "is blank, so not a tokenizer"),
+        ("cut.json", '{"a": [1,\n', "its JSON ends too early, in line 2, column 1"),
+        ("wrong.json", '{"a": 1,\n "b" 2}', "line 2, column 6: not JSON"),
+        ("other.json", '{"a": 1}', "other.json: not a tokenizer of a known format"),
+    ],
+)
+def test_what_is_no_tokenizer(name, content, said, tmp_path):
+    (tmp_path / name).write_text(content)
+    done = cli("inspect", tmp_path / name)
+    assert (done.code, done.out) == (1, b"")
+    assert said in done.error
+    with pytest.raises(FormatError):
+        Tokenizer.load(tmp_path / name)
+
+
+def test_a_folder_or_an_encoding_given_as_a_tokenizer(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder" / "empty").mkdir(parents=True)
+    for name in ("d", "c", "b", "a"):
+        (tmp_path / "folder" / name).write_text("x")
+    for words, said in (
+        (["inspect", "folder"], "folder: is a folder with a, b, c and 1 more: name one of them"),
+        (["inspect", "folder/empty"], "is a folder without files"),
+        (["inspect", "gpt2"], "gpt2: there is no file of this name; -e gpt2 is the bundled"),
+        (["train", SAMPLE, "--base", "gpt2", "-n", 300, "-o", "x"], "`bytepair convert -e gpt2 "),
+        (["encode", "-e", "gpt2", SAMPLE, "-o", "."], "error: .: is a directory; name a file"),
+        (["train", SAMPLE, "-n", 300, "-o", "."], "error: .: is a directory; name a file"),
+    ):
+        done = cli(*words)
+        assert (done.code, done.out) in ((1, b""), (2, b""))
+        assert said in done.error

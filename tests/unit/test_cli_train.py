@@ -186,7 +186,7 @@ def test_the_gpt2_format(corpus, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["-n", "256"], 2, "vocab_size is 256; the least is 257"),
+        (["-n", "256"], 2, "--vocab-size is 256; the least is 257"),
         (["--special", ""], 2, "a special token is empty"),
         (["--special", "a", "--special", "a"], 2, "the special token 'a' is given twice"),
         (["--special", "a", "--no-special"], 2, "exclude each other"),
@@ -280,3 +280,49 @@ def test_a_name_that_is_not_utf8(corpus, tmp_path):
     done = subprocess.run(words, capture_output=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, b"")
     assert Path(os.fsdecode(out)).exists()
+
+
+HUGE = "99999999999999999999"
+
+
+@pytest.mark.parametrize(
+    "option", ["-n", "--min-count", "--max-token-bytes", "--threads", "--min-piece-count"]
+)
+def test_a_number_that_nothing_reaches(option, corpus, tmp_path):
+    out = tmp_path / "my.json"
+    done = cli("train", corpus, "-n", 260, "-o", out, "-q", option, HUGE)
+    assert done.code == 0
+    assert "error" not in done.error
+    assert Tokenizer.load(out).vocab_size >= 257
+    assert ok("pieces", corpus, "--min-piece-count", HUGE).startswith(
+        "counted\n  pieces     0 diff"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--pattern", ""], "the --pattern is empty, so it cuts nothing; give --pattern none"),
+        (["--pattern", "gpt-2"], "unknown pattern 'gpt-2'"),
+        (["--memory-limit", "5"], "--memory-limit is '5'; the least is"),
+        (["--checkpoint", "{corpus}"], "--checkpoint is '{corpus}', which is no folder; name one"),
+        (
+            ["--text-field", "{lines}"],
+            "there is no field 'body' (it has 'text'); name it with --te",
+        ),
+    ],
+)
+def test_messages_are_spelled_as_options(words, said, corpus, tmp_path):
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text('{"text": "abab"}\n')
+    source = lines if "{lines}" in words else corpus
+    words = [word.format(corpus=corpus, lines="body") for word in words]
+    done = cli("train", source, "-n", 260, "-o", tmp_path / "my.json", *words)
+    assert (done.code, done.out) in ((1, b""), (2, b""))
+    assert said.format(corpus=corpus) in done.error
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_place_that_is_full_is_named():
+    done = cli("encode", "-e", "gpt2", SAMPLE, "-o", "/dev/full")
+    assert (done.code, done.error) == (1, "error: /dev/full: no space left on device\n")

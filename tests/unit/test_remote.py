@@ -116,3 +116,16 @@ def test_on_the_command_line(memory, tmp_path):
         1, "error: memory://corpus/*.nope: no file matches this glob\n",
     )  # fmt: skip
     assert "3 files" in ok("pieces", "memory://corpus")
+
+
+@pytest.mark.parametrize(
+    "words", [["train", "-n", "300", "-o", "{out}"], ["pieces"], ["pieces", "-o", "{out}.parquet"]]
+)
+def test_without_fsspec_the_command_line_says_what_to_install(words, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    words = [word.format(out=tmp_path / "a") for word in words]
+    done = cli(words[0], "https://x.y/z.txt", *words[1:])
+    assert (done.code, done.out) == (1, b"")
+    assert done.error == (
+        'error: https://x.y/z.txt: reading it needs fsspec; pip install "bytepair[remote]"\n'
+    )

@@ -334,7 +334,7 @@ def test_decode(tiny, gpt2):
     assert gpt2.decode([8582], errors="backslashreplace") == r"\xf0\x9f"
     with pytest.raises(UnicodeDecodeError):
         gpt2.decode([8582], errors="strict")
-    with pytest.raises(LookupError):
+    with pytest.raises(ValueError, match=r"errors is .no such handler"):
         gpt2.decode([8582], errors="no such handler")
 
 

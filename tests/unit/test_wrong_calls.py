@@ -9,13 +9,17 @@ import sys
 import pytest
 
 import bytepair
-from bytepair import Tokenizer, errors
+from bytepair import Tokenizer, errors, reference
 from bytepair._names import did_you_mean
 from bytepair.chat import count_chat
-from bytepair.reference import BPETokenizerSimple
+from bytepair.compat.huggingface import FastTokenizer
+from bytepair.reference import BPETokenizer, BPETokenizerSimple
 from cli_support import cli
 
 GPT2 = bytepair.get_encoding("gpt2")
+FAST = FastTokenizer(GPT2)
+SMALL = Tokenizer({0: b"a"}, [], pattern=None)
+BYTES = {byte: bytes([byte]) for byte in range(256)}
 HELLO = [{"role": "user", "content": "hi"}]
 
 
@@ -134,10 +138,10 @@ def test_the_command_line_says_what_was_meant(words, meant):
 
 def test_the_command_line_on_values():
     for words, said in (
-        (["train", "a", "-n", "abc", "-o", "b"], "it must be a whole number"),
-        (["train", "a", "-n", "0", "-o", "b"], "must be greater than or equal to 1"),
+        (["train", "a", "-n", "abc", "-o", "b"], "it must be a whole number, not 'abc'"),
+        (["train", "a", "-n", "0", "-o", "b"], "must be greater than or equal to 1, not '0'"),
         (["convert", "a", "b"], "--to is missing; the formats are native, "),
-        (["train", "a", "-n", "300", "-o", "b.tiktoken"], 'give format="tiktoken"'),
+        (["train", "a", "-n", "300", "-o", "b.tiktoken"], "give --format tiktoken (or"),
     ):
         done = cli(*words)
         assert done.code == 2
@@ -243,3 +247,158 @@ def test_a_reader_that_has_had_enough(module):
     )
     os.close(theirs)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+# ── Values that cannot be ─────────────────────────────────────────────────────────────────────────
+
+HUGE = 10**20
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: GPT2.encode("a", threads=-HUGE), errors.ArgumentError, f"threads is -{HUGE};"),
+        (lambda: GPT2.encode("a", threads="5"), TypeError, "threads must be int or None, not str"),
+        (lambda: bytepair.PieceCounts({b"a": 1}).scale(HUGE), errors.ArgumentError, f"n is {HUGE}"),
+        (
+            lambda: bytepair.count_pieces(["a"], memory_limit=1e9),
+            TypeError,
+            "memory_limit must be int, not float",
+        ),
+        (lambda: bytepair.train({"ab": 1000}, 257), TypeError, "give PieceCounts({b'ab': 1000})"),
+        (lambda: bytepair.count_pieces({"ab": 1}), TypeError, "corpus is dict; for counts"),
+        (lambda: bytepair.PieceCounts({"ab": 1}), TypeError, "a piece must be bytes; 'ab' is not"),
+        (
+            lambda: bytepair.PieceCounts({b"ab": "5"}),
+            TypeError,
+            "the count of b'ab' must be int, not str",
+        ),
+        (lambda: bytepair.PieceCounts({b"ab": -1}), OverflowError, "the count of b'ab' is -1"),
+        (lambda: bytepair.PieceCounts({b"": 3}), errors.ArgumentError, "a piece is empty"),
+        (lambda: bytepair.PieceCounts([(b"a", 1), 5]), TypeError, "item 1 of the counts is no"),
+        (
+            lambda: GPT2.with_special_tokens({"<|x|>": "5"}),
+            TypeError,
+            "special token '<|x|>' has id '5'; an id must be int, not str",
+        ),
+        (
+            lambda: GPT2.with_special_tokens({"<|x|>": HUGE}),
+            errors.VocabError,
+            f"special token '<|x|>' has id {HUGE}",
+        ),
+        (lambda: count_chat(None, "gpt-4o"), TypeError, "messages must be a list of messages"),
+        (
+            lambda: Tokenizer({b"a": 0, b"b": 1}, [], ["x"]),
+            TypeError,
+            "{id: token for token, id in vocab.items()}",
+        ),
+        (lambda: GPT2.decode([0], errors="foo"), errors.ArgumentError, 'errors is "foo"; decoding'),
+        (lambda: GPT2.decode([], errors="f\0"), errors.ArgumentError, "errors is "),
+        (lambda: GPT2.decode_batch([[0], [60000]]), errors.UnknownTokenError, "row 1: unknown id"),
+        (lambda: GPT2.decode_batch([[0], ["a"]]), TypeError, "row 1: ids must be int, not str"),
+        (
+            lambda: GPT2.decode_batch([[0], [447]], errors="strict"),
+            UnicodeDecodeError,
+            "(row 1)",
+        ),
+        (lambda: GPT2.encode_batch(["a", "\ud800"]), UnicodeEncodeError, "(text 1)"),
+        (lambda: SMALL.encode_batch(["a", "b"]), errors.VocabError, "text 1: byte 0x62 is in no"),
+        (lambda: SMALL.count_batch(["b"] * 9999), errors.VocabError, "text 0: byte 0x62 is in no"),
+        (lambda: SMALL.fits_batch(["", "b"], 5), errors.VocabError, "text 1: byte 0x62 is in no"),
+        (lambda: SMALL.encode("b"), errors.VocabError, "byte 0x62 is in no token"),
+        (lambda: FAST(["a", None]), TypeError, "a text must be str, not NoneType (text 1)"),
+        (lambda: FAST([None]), TypeError, "a text must be str, not NoneType (text 0)"),
+        (lambda: FAST([["a"], None], is_split_into_words=True), TypeError, "None (text 1)"),
+        (lambda: FAST("a", max_length="5"), TypeError, "max_length must be int, not str ('5')"),
+        (lambda: FAST.batch_decode(5), TypeError, "sequences must be a list of lists of ids"),
+        (lambda: FAST.apply_chat_template(None), TypeError, "must be a list of messages, not None"),
+        (lambda: FAST.apply_chat_template("hi"), TypeError, "must be a list of messages, not str"),
+    ],
+)
+def test_a_wrong_value_is_named(call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("call", [GPT2.token_bytes, GPT2.is_special])
+@pytest.mark.parametrize("id", [60000, HUGE, -1])
+def test_a_single_id_has_no_position(call, id):
+    with pytest.raises(errors.UnknownTokenError, match=f"unknown id {id}: ") as caught:
+        call(id)
+    assert "position" not in str(caught.value)
+
+
+def test_a_number_that_nothing_reaches_is_no_limit():
+    assert GPT2.encode("a", threads=HUGE) == GPT2.encode("a")
+    assert GPT2.encode_batch(["a b"] * 9, threads=HUGE) == [GPT2.encode("a b")] * 9
+    assert bytepair.count_pieces(["a"], memory_limit="9" * 400, threads=HUGE)[b"a"] == 1
+    assert bytepair.count_pieces(["a"]).most_common(HUGE) == [(b"a", 1)]
+    assert len(bytepair.count_pieces(["a"], min_piece_count=HUGE)) == 0
+    for options in ({"min_count": HUGE}, {"max_token_bytes": HUGE}, {}):
+        with pytest.warns(errors.TrainingWarning, match=f"not {HUGE};"):
+            trained = bytepair.train(["abab"], HUGE, **options)
+        assert trained.vocab_size == (257 if "min_count" in options else 259)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("gpt-2", "gpt2"),
+        ("gpt-4", "gpt2"),
+        ("GPT-2", "gpt2"),
+        ("gpt2 ", "gpt2"),
+        ("llama-3", "llama3"),
+        ("qwen2.5", "qwen2"),
+        ("qwen3.5", "qwen3_5"),
+        ("cl100k-base", "cl100k"),
+        ("o200k base", "o200k"),
+        ("deepseek-v3", "deepseek_v3"),
+    ],
+)
+def test_a_misspelt_pattern_is_no_regular_expression(name, meant):
+    with pytest.raises(errors.ArgumentError, match=f"did you mean '{meant}'") as caught:
+        bytepair.patterns.regex(name)
+    assert repr(name) in str(caught.value)
+    assert bytepair.patterns.regex(f"(?:{name})") == f"(?:{name})"
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\w+", "a b", ".", " ", "-", "hello world.", "a.b", "gpt[24]"]
+)
+def test_a_regular_expression_stays_one(pattern):
+    assert bytepair.patterns.regex(pattern) == pattern
+
+
+@pytest.mark.parametrize("pattern", ["", [""], [r"\w+", ""]])
+def test_an_empty_pattern(pattern):
+    with pytest.raises(errors.ArgumentError, match=r"the pattern is empty.*give pattern=None"):
+        bytepair.train(["abab"], 257, pattern=pattern)
+    with pytest.raises(errors.ArgumentError, match="the pattern is empty"):
+        Tokenizer({97: b"a"}, [], pattern=pattern)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda path: BPETokenizer.load(path), ValueError, "not a file of bytepair.reference"),
+        (lambda _: BPETokenizer(BYTES, []).encode(5), TypeError, "text must be str, not int"),
+        (lambda path: reference.train_bpe(path, "500", []), TypeError, "not str ('500')"),
+        (lambda path: reference.train_bpe(path, 500.0, []), TypeError, "not float (500.0)"),
+    ],
+)
+def test_the_readable_half_says_what_is_wrong(call, error, words, tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("low lower lowest")
+    with pytest.raises(error) as caught:
+        call(path)
+    assert words in str(caught.value)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locales of POSIX")
+def test_the_demonstrations_run_where_the_terminal_has_ascii_alone():
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    words = [sys.executable, "-m", "bytepair.reference", "--lang", "zh"]
+    done = subprocess.run(words, capture_output=True, env={**os.environ, **plain})
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.isascii()

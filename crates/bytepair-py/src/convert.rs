@@ -7,6 +7,7 @@ use bytepair::normalize::{Normalizer, Step};
 use bytepair::pretokenize::Pattern;
 use bytepair::special::{Choice, Policy};
 use bytepair::tokenizer;
+use pyo3::Borrowed;
 use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyIterator, PyMemoryView, PyString};
@@ -120,12 +121,31 @@ pub(crate) fn choice(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Choice> {
     Ok(Choice::These(these))
 }
 
-pub(crate) fn thread_count(py: Python<'_>, threads: Option<i64>) -> PyResult<usize> {
-    let Some(threads) = threads else { return Ok(batch::default_threads()) };
-    usize::try_from(threads).ok().filter(|&threads| threads > 0).ok_or_else(|| {
-        let message = format!("threads is {threads}; give at least 1, or None for one per core");
-        raise(py, "ArgumentError", message)
-    })
+/// A number of threads: at least one; all that are more than a machine has are the same.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Threads(usize);
+
+impl<'py> FromPyObject<'_, 'py> for Threads {
+    type Error = PyErr;
+
+    fn extract(threads: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let py = threads.py();
+        let number = threads.call_method0("__index__").map_err(|_| {
+            let name =
+                threads.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+            PyTypeError::new_err(format!("threads must be int or None, not {name}"))
+        })?;
+        if number.lt(1)? {
+            let message = format!("threads is {number}; give at least 1, or None for one per core");
+            return Err(raise(py, "ArgumentError", message));
+        }
+        Ok(Self(number.extract().unwrap_or(usize::MAX)))
+    }
+}
+
+/// How many threads may work: as many as given, or the default.
+pub(crate) fn thread_count(threads: Option<Threads>) -> usize {
+    threads.map_or_else(batch::default_threads, |Threads(number)| number)
 }
 
 /// A limit of how many ids to count; `None` for no limit, as for one that no text reaches.

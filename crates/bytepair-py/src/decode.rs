@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::convert::{self, WORTH_DETACHING};
-use crate::error::OrRaise;
+use crate::error::{OrRaise, named, raise};
 use crate::idsin;
 use crate::tokenizer::Tokenizer;
 
@@ -27,7 +27,7 @@ pub(crate) fn text<'py>(
         "replace" => c"replace",
         "strict" => c"strict",
         other => {
-            name = CString::new(other)?;
+            name = handler_named(py, other)?;
             &name
         }
     };
@@ -39,6 +39,18 @@ pub(crate) fn text<'py>(
         Bound::from_owned_ptr_or_err(py, decoded)?
     };
     Ok(decoded.cast_into::<PyString>()?)
+}
+
+/// An error handler of Python's codecs. Python itself looks for it when it needs it, and not before.
+fn handler_named(py: Python<'_>, name: &str) -> PyResult<CString> {
+    let known = py.import("codecs")?.call_method1("lookup_error", (name,));
+    known.ok().and_then(|_| CString::new(name).ok()).ok_or_else(|| {
+        let message = format!(
+            "errors is {name:?}; decoding takes \"replace\", \"strict\", \"ignore\" or another error \
+             handler of Python's codecs"
+        );
+        raise(py, "ArgumentError", message)
+    })
 }
 
 /// How many ids are decoded between two looks at Ctrl-C.
@@ -104,8 +116,10 @@ impl Tokenizer {
         errors: &str,
     ) -> PyResult<Bound<'py, PyList>> {
         let texts = PyList::empty(batch.py());
-        for ids in convert::iterate("batch", "an iterable of lists of ids", batch)? {
-            texts.append(self.decode(&ids?, errors)?)?;
+        let rows = convert::iterate("batch", "an iterable of lists of ids", batch)?;
+        for (row, ids) in rows.enumerate() {
+            let text = self.decode(&ids?, errors);
+            texts.append(text.map_err(|error| named(batch.py(), error, &format!("row {row}")))?)?;
         }
         Ok(texts)
     }

@@ -3,8 +3,10 @@
 //! In: a `str`, `bytes`, or many texts. Out: lists, arrays or [`Tokens`]. Text is read where Python
 //! has it; short text keeps the GIL, because letting it go takes as long as to encode a few words.
 
+use bytepair::Error;
 use bytepair::rows::Rows;
 use bytepair::special::Policy;
+use bytepair::tokenizer::Tokenizer as Core;
 use bytepair::train::{NoWatch, Watch};
 use bytepair::watched::Pulse;
 use bytepair::{batch, each};
@@ -13,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::arrays;
-use crate::convert::{Surrogates, WORTH_DETACHING, limit, thread_count};
+use crate::convert::{Surrogates, Threads, WORTH_DETACHING, limit, thread_count};
 use crate::error::OrRaise;
 use crate::ints;
 use crate::sampling;
@@ -23,11 +25,11 @@ use crate::tokens::Tokens;
 use crate::train::watched;
 
 /// How many threads to use for `bytes` bytes of one text; cheap where one is enough.
-fn threads_for(py: Python<'_>, threads: Option<i64>, bytes: usize) -> PyResult<usize> {
+fn threads_for(threads: Option<Threads>, bytes: usize) -> usize {
     if threads.is_none() && !batch::is_worth_threads(bytes) {
-        return Ok(1);
+        return 1;
     }
-    thread_count(py, threads)
+    thread_count(threads)
 }
 
 impl Tokenizer {
@@ -36,11 +38,11 @@ impl Tokenizer {
         text: &Bound<'_, PyAny>,
         policy: &Policy,
         surrogates: Surrogates,
-        threads: Option<i64>,
+        threads: Option<Threads>,
     ) -> PyResult<Vec<u32>> {
         let py = text.py();
         let text = Text::new(text, surrogates)?;
-        let threads = threads_for(py, threads, text.len())?;
+        let threads = threads_for(threads, text.len());
         match &text {
             Text::Utf8(text) if text.len() < WORTH_DETACHING => {
                 let mut ids = Vec::with_capacity(text.len() / 3 + 8);
@@ -50,6 +52,7 @@ impl Tokenizer {
                 watched(py, |watch| {
                     let texts = [text.as_ref()];
                     batch::encode_batch_watched(&self.core, &texts, policy, threads, watch)
+                        .map_err(|error| in_text(error, text, policy))
                 })
                 .map(Rows::into_ids)
             }
@@ -66,11 +69,52 @@ impl Tokenizer {
     }
 }
 
+/// The error about a forbidden special token with its place in the whole text, of which each thread
+/// knew a part.
+#[cold]
+fn in_text(error: Error, text: &str, policy: &Policy) -> Error {
+    match error {
+        Error::SpecialToken { .. } => policy.check(text).err().unwrap_or(error),
+        other => other,
+    }
+}
+
+/// The error with the text it is about, and the place of a special token there: threads that shared
+/// the texts know neither.
+#[cold]
+pub(crate) fn in_row(
+    error: Error,
+    texts: &[&str],
+    (core, policy): (&Core, &Policy),
+    watch: &dyn Watch,
+) -> Error {
+    for (row, text) in texts.iter().enumerate() {
+        match error {
+            Error::SpecialToken { .. } => {
+                if let Err(Error::SpecialToken { token, mut place }) = policy.check(text) {
+                    place.row = Some(row);
+                    return Error::SpecialToken { token, place };
+                }
+            }
+            Error::UnknownByte { .. } => match core.count_watched(text, policy, None, watch) {
+                Err(error @ Error::UnknownByte { .. }) => {
+                    return Error::Vocab(format!("text {row}: {error}"));
+                }
+                Err(Error::Interrupted) => return Error::Interrupted,
+                _ => {}
+            },
+            _ => break,
+        }
+    }
+    error
+}
+
 /// What `work` gives for the texts of a batch, without the GIL where that pays.
 fn on_texts<R: Send>(
     texts: &Bound<'_, PyAny>,
     surrogates: Surrogates,
-    threads: Option<i64>,
+    by: (&Core, &Policy),
+    threads: Option<Threads>,
     work: impl FnOnce(&[&str], usize, &dyn Watch) -> bytepair::Result<R> + Send,
 ) -> PyResult<R> {
     let py = texts.py();
@@ -78,11 +122,14 @@ fn on_texts<R: Send>(
     let texts = held.texts(surrogates)?;
     let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
     let bytes = texts.iter().map(|text| text.len()).sum();
-    let threads = threads_for(py, threads, bytes)?;
+    let threads = threads_for(threads, bytes);
     if bytes < WORTH_DETACHING {
-        work(&texts, threads, &NoWatch).or_raise(py)
+        let done = work(&texts, threads, &NoWatch);
+        done.map_err(|error| in_row(error, &texts, by, &NoWatch)).or_raise(py)
     } else {
-        watched(py, |watch| work(&texts, threads, watch))
+        watched(py, |watch| {
+            work(&texts, threads, watch).map_err(|error| in_row(error, &texts, by, watch))
+        })
     }
 }
 
@@ -124,7 +171,7 @@ impl Tokenizer {
     fn encode<'py>(
         &self,
         text: &Bound<'py, PyAny>,
-        threads: Option<i64>,
+        threads: Option<Threads>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
@@ -184,7 +231,7 @@ impl Tokenizer {
         text: &Bound<'py, PyAny>,
         dtype: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyAny>>,
-        threads: Option<i64>,
+        threads: Option<Threads>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
@@ -216,7 +263,7 @@ impl Tokenizer {
     fn encode_batch<'py>(
         &self,
         texts: &Bound<'py, PyAny>,
-        threads: Option<i64>,
+        threads: Option<Threads>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
@@ -233,9 +280,10 @@ impl Tokenizer {
             let rows = rows.iter().map(|ids| ints::list(py, ids));
             return PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?);
         }
-        let rows = on_texts(texts, surrogates, threads, |texts, threads, watch| {
-            batch::encode_batch_watched(&self.core, texts, policy, threads, watch)
-        })?;
+        let rows =
+            on_texts(texts, surrogates, (&self.core, policy), threads, |texts, threads, watch| {
+                batch::encode_batch_watched(&self.core, texts, policy, threads, watch)
+            })?;
         ints::lists(py, &rows)
     }
 
@@ -251,7 +299,7 @@ impl Tokenizer {
     fn encode_ragged(
         &self,
         texts: &Bound<'_, PyAny>,
-        threads: Option<i64>,
+        threads: Option<Threads>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
@@ -260,7 +308,7 @@ impl Tokenizer {
         let surrogates = Surrogates::parse(py, errors)?;
         let special = self.special(py, allowed_special, disallowed_special)?;
         let policy = special.get(&self.core);
-        on_texts(texts, surrogates, threads, |texts, threads, watch| {
+        on_texts(texts, surrogates, (&self.core, policy), threads, |texts, threads, watch| {
             let rows = batch::encode_batch_watched(&self.core, texts, policy, threads, watch)?;
             Ok(Tokens::new(rows))
         })
@@ -280,7 +328,7 @@ impl Tokenizer {
         &self,
         text: &Bound<'_, PyAny>,
         limit: Option<&Bound<'_, PyAny>>,
-        threads: Option<i64>,
+        threads: Option<Threads>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
@@ -291,7 +339,7 @@ impl Tokenizer {
         let limit = self::limit(limit)?;
         let policy = special.get(&self.core);
         let text = Text::new(text, surrogates)?;
-        let threads = threads_for(py, threads, text.len())?;
+        let threads = threads_for(threads, text.len());
         match &text {
             Text::Utf8(text) if text.len() < WORTH_DETACHING => {
                 self.core.count(text, policy, limit).or_raise(py)
@@ -302,6 +350,7 @@ impl Tokenizer {
                 let texts = [text.as_ref()];
                 let counts = watched(py, |watch| {
                     batch::count_batch_watched(&self.core, &texts, policy, threads, watch)
+                        .map_err(|error| in_text(error, text, policy))
                 })?;
                 Ok(counts.into_iter().sum())
             }
@@ -324,7 +373,7 @@ impl Tokenizer {
         &self,
         texts: &Bound<'_, PyAny>,
         limit: Option<&Bound<'_, PyAny>>,
-        threads: Option<i64>,
+        threads: Option<Threads>,
         allowed_special: Option<&Bound<'_, PyAny>>,
         disallowed_special: Option<&Bound<'_, PyAny>>,
         errors: &str,
@@ -335,9 +384,11 @@ impl Tokenizer {
         let (limit, policy) = (self::limit(limit)?, special.get(&self.core));
         let count =
             |text: &str, pulse: &Pulse<'_>| self.core.count_until(text, policy, limit, pulse);
-        on_texts(texts, surrogates, threads, |texts, threads, watch| match limit {
-            None => batch::count_batch_watched(&self.core, texts, policy, threads, watch),
-            Some(_) => each::map(texts, threads, watch, count),
+        on_texts(texts, surrogates, (&self.core, policy), threads, |texts, threads, watch| {
+            match limit {
+                None => batch::count_batch_watched(&self.core, texts, policy, threads, watch),
+                Some(_) => each::map(texts, threads, watch, count),
+            }
         })
     }
 

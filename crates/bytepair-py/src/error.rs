@@ -70,6 +70,23 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     raise(py, class, error.to_string())
 }
 
+/// The same exception, with `place` in its message: which of several texts or rows it is about.
+#[cold]
+pub(crate) fn named(py: Python<'_>, error: PyErr, place: &str) -> PyErr {
+    let value = error.value(py);
+    // Python's errors about encodings make their message of parts.
+    let known = match value.getattr("reason").and_then(|reason| reason.extract::<String>()) {
+        Ok(reason) => value.setattr("reason", format!("{reason} ({place})")),
+        Err(_) => value
+            .getattr("args")
+            .and_then(|args| args.extract::<(String,)>())
+            .and_then(|(message,)| value.setattr("args", (format!("{place}: {message}"),))),
+    };
+    // What has no such message is shown as it is.
+    drop(known);
+    error
+}
+
 /// `map_err` with the core's error type.
 pub(crate) trait OrRaise<T> {
     /// The value, or the Python exception for the error.

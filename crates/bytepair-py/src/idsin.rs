@@ -140,6 +140,26 @@ pub(crate) fn id(value: &Bound<'_, PyAny>, index: usize) -> PyResult<u32> {
     value.extract::<u32>().map_err(|error| refused(value, index, &error))
 }
 
+/// An id that is given alone, not as one of several.
+pub(crate) fn single(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let py = value.py();
+    value.extract::<u32>().map_err(|error| {
+        if error.is_instance_of::<PyOverflowError>(py) {
+            let message = format!("unknown id {value}: ids are from 0 to 4294967295");
+            return raise(py, "UnknownTokenError", message);
+        }
+        let name = value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+        PyTypeError::new_err(format!("an id must be int, not {name}"))
+    })
+}
+
+/// The error about a single id that no token has.
+pub(crate) fn unknown(py: Python<'_>, id: u32, vocab_size: u64) -> PyErr {
+    let message =
+        format!("unknown id {id}: the vocab size is {vocab_size} and no token has this id");
+    raise(py, "UnknownTokenError", message)
+}
+
 #[cold]
 fn refused(value: &Bound<'_, PyAny>, index: usize, error: &PyErr) -> PyErr {
     let py = value.py();

@@ -8,7 +8,8 @@ use bytepair::watched::Pulse;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::convert::{self, Surrogates, thread_count, utf8};
+use crate::convert::{self, Surrogates, Threads, thread_count, utf8};
+use crate::encode::in_row;
 use crate::error::{OrRaise, raise};
 use crate::texts::Texts;
 use crate::train::watched;
@@ -37,12 +38,12 @@ pub(crate) fn encode_batch(
     texts: &Bound<'_, PyAny>,
     policy: &Policy,
     surrogates: Surrogates,
-    threads: Option<i64>,
+    threads: Option<Threads>,
     (dropout, seed): (Option<f64>, Option<&Bound<'_, PyAny>>),
 ) -> PyResult<Vec<Vec<u32>>> {
     let py = texts.py();
     let (rate, first) = options(py, (dropout, seed))?;
-    let threads = thread_count(py, threads)?;
+    let threads = thread_count(threads);
     let held = Texts::new(texts)?;
     let texts = held.texts(surrogates)?;
     let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
@@ -52,6 +53,7 @@ pub(crate) fn encode_batch(
             let by = (rate, first.wrapping_add(index as u64));
             core.encode_with_dropout(text, policy, by, &mut ids, pulse).map(|()| ids)
         })
+        .map_err(|error| in_row(error, &texts, (core, policy), watch))
     })
 }
 

@@ -8,6 +8,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::arrow::Strings;
 use crate::convert::{Surrogates, iterate, not_str, not_text, utf8};
+use crate::error::named;
 
 /// One text.
 pub(crate) enum Text<'a> {
@@ -76,7 +77,10 @@ impl<'py> Texts<'py> {
                     let text = text
                         .cast::<PyString>()
                         .map_err(|_| not_str(&format!("text {index}"), text))?;
-                    texts.push(utf8(text, surrogates)?);
+                    let text = utf8(text, surrogates);
+                    texts.push(text.map_err(|error| {
+                        named(items[index].py(), error, &format!("text {index}"))
+                    })?);
                 }
                 Ok(texts)
             }

@@ -137,7 +137,9 @@ impl Tokenizer {
     fn token_bytes<'py>(&self, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let py = id.py();
         let mut bytes = Vec::new();
-        self.core.decode_part(&[idsin::id(id, 0)?], &mut bytes).or_raise(py)?;
+        let id = idsin::single(id)?;
+        let done = self.core.decode_part(&[id], &mut bytes);
+        done.map_err(|_| idsin::unknown(py, id, self.core.vocab_size()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -167,8 +169,9 @@ impl Tokenizer {
     /// True
     fn is_special(&self, id: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = id.py();
-        let id = idsin::id(id, 0)?;
-        self.core.decode(&[id], &mut Vec::new()).or_raise(py)?;
+        let id = idsin::single(id)?;
+        let done = self.core.decode(&[id], &mut Vec::new());
+        done.map_err(|_| idsin::unknown(py, id, self.core.vocab_size()))?;
         Ok(self.core.special().is_special(id))
     }
 

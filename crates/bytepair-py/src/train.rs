@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytepair::Error;
 use bytepair::train::{self, LearnOptions, Pieces, Session, TieBreak, Watch};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -70,6 +70,35 @@ pub(crate) fn watched<R: Send>(
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct PieceCounts(pub(crate) train::PieceCounts);
 
+/// A piece with its count; `None` for what is no pair.
+fn entry<'py>(item: &Bound<'py, PyAny>) -> Result<(Bound<'py, PyBytes>, u64), Option<PyErr>> {
+    let py = item.py();
+    let (piece, count): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract().map_err(|_| None)?;
+    let type_of = |value: &Bound<'_, PyAny>| value.get_type().name().map(|name| name.to_string());
+    let shown = piece.repr().map_err(Some)?.to_string();
+    let shown: String = shown.chars().take(80).collect();
+    let Ok(piece) = piece.cast_into::<PyBytes>() else {
+        let message = format!("a piece must be bytes; {shown} is not");
+        return Err(Some(PyTypeError::new_err(message)));
+    };
+    if piece.as_bytes().is_empty() {
+        let message = format!("a piece is empty (its count is {count}); no text has such a piece");
+        return Err(Some(raise(py, "ArgumentError", message)));
+    }
+    match count.extract::<u64>() {
+        Ok(count) => Ok((piece, count)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
+            let message = format!("the count of {shown} is {count}; give 0 to 2**64 - 1");
+            Err(Some(PyOverflowError::new_err(message)))
+        }
+        Err(_) => {
+            let name = type_of(&count).map_err(Some)?;
+            let message = format!("the count of {shown} must be int, not {name}");
+            Err(Some(PyTypeError::new_err(message)))
+        }
+    }
+}
+
 /// Items handled between two looks for Ctrl-C.
 const ITEMS_PER_LOOK: usize = 1 << 14;
 
@@ -84,7 +113,13 @@ impl PieceCounts {
             if number % ITEMS_PER_LOOK == 0 {
                 py.check_signals()?;
             }
-            let (piece, count): (Bound<'_, PyBytes>, u64) = item?.extract()?;
+            let item = item?;
+            let (piece, count) = entry(&item).map_err(|error| match error {
+                Some(error) => error,
+                None => PyTypeError::new_err(format!(
+                    "item {number} of the counts is no pair of a piece (bytes) and its count (int)"
+                )),
+            })?;
             counts.add(piece.as_bytes(), count).or_raise(py)?;
         }
         Ok(Self(counts))

@@ -42,8 +42,9 @@ impl Tokenizer {
         let mut at = 0;
         for chunk in bytes.utf8_chunks() {
             policy.check(chunk.valid()).map_err(|error| match error {
-                Error::SpecialToken { token, offset } => {
-                    Error::SpecialToken { token, offset: at + offset }
+                Error::SpecialToken { token, mut place } => {
+                    (place.byte, place.character) = (at + place.byte, None);
+                    Error::SpecialToken { token, place }
                 }
                 other => other,
             })?;

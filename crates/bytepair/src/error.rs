@@ -8,6 +8,29 @@ use std::fmt;
 /// A `Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// A place in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Which text of several it is in, counted from 0.
+    pub row: Option<usize>,
+    /// Its offset in bytes of UTF-8.
+    pub byte: usize,
+    /// Its offset in characters, where the text before it is known to be text.
+    pub character: Option<usize>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { row, byte, character } = *self;
+        match character {
+            Some(character) if character == byte => write!(f, "character {character}")?,
+            Some(character) => write!(f, "character {character} (byte {byte})")?,
+            None => write!(f, "byte {byte}")?,
+        }
+        row.map_or(Ok(()), |row| write!(f, " of text {row}"))
+    }
+}
+
 /// Everything that can go wrong in the crate.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -43,8 +66,8 @@ pub enum Error {
     SpecialToken {
         /// The special token.
         token: String,
-        /// Byte offset of its first byte in the text.
-        offset: usize,
+        /// Where it begins.
+        place: Place,
     },
     /// A corpus file that is not valid UTF-8.
     Utf8 {
@@ -93,9 +116,9 @@ impl fmt::Display for Error {
                 f,
                 "the ids' bytes at {offset} are not UTF-8; decode with errors=\"replace\" or take the bytes"
             ),
-            Error::SpecialToken { token, offset } => write!(
+            Error::SpecialToken { token, place } => write!(
                 f,
-                "the text holds the special token {token:?} at byte {offset}, which is disallowed here; \
+                "the text holds the special token {token:?} at {place}, which is disallowed here; \
                  to encode it as its id, add it to allowed_special; to encode it as plain text, take it \
                  out of disallowed_special or call encode_ordinary"
             ),

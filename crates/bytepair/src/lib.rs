@@ -38,6 +38,7 @@ mod longest;
 pub mod merge;
 pub mod normalize;
 pub mod offsets;
+mod overlap;
 mod pool;
 pub mod pretokenize;
 mod replace;

@@ -8,10 +8,15 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Anchored, Input, MatchKind, StartKind};
 use fancy_regex::Regex;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
+use crate::overlap::overlap;
+
+/// The longest string, in bytes, for which an automaton may be a table of all transitions, and for
+/// which every place may be tried.
+const TABLE_MOST: usize = 256;
 
 /// Finds some strings in a text, leftmost first and then longest.
 #[derive(Debug, Clone)]
@@ -67,12 +72,15 @@ impl Finder {
         if strings[0].is_empty() {
             return Err(Error::Value("a special token is empty; it would match everywhere".into()));
         }
+        let longest = strings.iter().map(String::len).max().unwrap_or(0);
+        // A table of all transitions takes time with the square of a string that repeats itself.
+        let kind = (longest > TABLE_MOST).then_some(AhoCorasickKind::ContiguousNFA);
         let automaton = AhoCorasick::builder()
+            .kind(kind)
             .match_kind(MatchKind::LeftmostLongest)
             .start_kind(StartKind::Unanchored)
             .build(&strings)
             .map_err(|error| Error::Value(format!("the special tokens cannot be used: {error}")))?;
-        let longest = strings.iter().map(String::len).max().unwrap_or(0);
         Ok(Some(Self { automaton, strings: strings.into(), flags: Arc::new([]), longest }))
     }
 
@@ -117,10 +125,16 @@ impl Finder {
         if !self.flags.is_empty() {
             return 0;
         }
-        let first = text.len().saturating_sub(self.longest - 1);
-        (first..text.len())
+        let first = text.len().saturating_sub((self.longest - 1).min(TABLE_MOST));
+        let open = (first..text.len())
             .find(|&at| text.is_char_boundary(at) && self.is_proper_prefix(&text[at..]))
-            .unwrap_or(text.len())
+            .unwrap_or(text.len());
+        if self.longest <= TABLE_MOST {
+            return open;
+        }
+        let long = self.strings.iter().filter(|string| string.len() > TABLE_MOST);
+        long.map(|string| text.len() - overlap(text.as_bytes(), string.as_bytes()))
+            .fold(open, usize::min)
     }
 
     /// Whether a cut of `text` at `at` may change which strings are found: one begins before it and
@@ -397,7 +411,12 @@ impl Policy {
         match self.forbidden.as_ref().and_then(|forbidden| forbidden.find(text, 0)) {
             None => Ok(()),
             Some(found) => {
-                Err(Error::SpecialToken { token: found.string.to_owned(), offset: found.start })
+                let place = Place {
+                    row: None,
+                    byte: found.start,
+                    character: Some(text[..found.start].chars().count()),
+                };
+                Err(Error::SpecialToken { token: found.string.to_owned(), place })
             }
         }
     }

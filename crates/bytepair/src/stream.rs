@@ -48,6 +48,8 @@ pub struct StreamEncoder {
     buffers: Buffers,
     /// Bytes of text before `held`, for error messages.
     done: usize,
+    /// The same in characters.
+    done_characters: usize,
     /// Whether `held` goes on with a span of which a part is encoded already.
     inside: bool,
     /// The length of `held` from which on another look is worth while.
@@ -60,7 +62,15 @@ impl StreamEncoder {
         let mut buffers = tokenizer.buffers.take().unwrap_or_else(Buffers::new);
         buffers.held.clear();
         buffers.ids.clear();
-        Self { tokenizer, policy, buffers, done: 0, inside: false, look_again: 0 }
+        Self {
+            tokenizer,
+            policy,
+            buffers,
+            done: 0,
+            done_characters: 0,
+            inside: false,
+            look_again: 0,
+        }
     }
 
     /// The tokenizer it encodes with.
@@ -122,7 +132,7 @@ impl StreamEncoder {
     pub fn finish_watched(&mut self, watch: &dyn Watch) -> Result<&[u32]> {
         self.buffers.ids.clear();
         self.advance(true, &Pulse::new(watch))?;
-        (self.done, self.inside) = (0, false);
+        (self.done, self.done_characters, self.inside) = (0, 0, false);
         Ok(&self.buffers.ids)
     }
 
@@ -130,6 +140,7 @@ impl StreamEncoder {
         let tokenizer = Arc::clone(&self.tokenizer);
         let used = tokenizer
             .with_scratch(0, |scratch| self.encode_held(&tokenizer, scratch, ended, pulse))?;
+        self.done_characters += self.buffers.held[..used].chars().count();
         self.buffers.held.drain(..used);
         self.done += used;
         let held = self.buffers.held.len();
@@ -153,8 +164,10 @@ impl StreamEncoder {
         let ids = &mut Left { sink: ids, pulse };
         let limit = if ended { held.len() } else { self.policy.open_from(held) };
         self.policy.check(held).map_err(|error| match error {
-            Error::SpecialToken { token, offset } => {
-                Error::SpecialToken { token, offset: self.done + offset }
+            Error::SpecialToken { token, mut place } => {
+                place.byte += self.done;
+                place.character = place.character.map(|place| place + self.done_characters);
+                Error::SpecialToken { token, place }
             }
             other => other,
         })?;

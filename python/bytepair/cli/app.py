@@ -82,6 +82,7 @@ def run(arguments: Sequence[str]) -> int:
         )
     except _WrongUsage as error:
         message = _plainer(" ".join(error.format_message().split()).removesuffix("."))
+        message += _given(error.__cause__)
         where = error.ctx.command_path if error.ctx is not None else "bytepair"
         complain(f"{message[:1].lower()}{message[1:]}", hint=f"{where} --help")
         return 2
@@ -94,6 +95,12 @@ def run(arguments: Sequence[str]) -> int:
     if not arguments:
         return 2
     return code if isinstance(code, int) else 0
+
+
+def _given(cause: BaseException | None) -> str:
+    """The value that was wrong, where the library that typer asks knows it."""
+    errors = getattr(cause, "errors", None)
+    return "".join(f", not {fault['input']!r:.40}" for fault in errors()[:1]) if errors else ""
 
 
 def _plainer(message: str) -> str:

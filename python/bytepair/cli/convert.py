@@ -16,6 +16,7 @@ import typer
 import bytepair
 from bytepair import formats
 from bytepair.cli.failures import Failure, Usage
+from bytepair.cli.files import Input, check_apart
 from bytepair.cli.options import (
     Encoding,
     Json,
@@ -25,8 +26,9 @@ from bytepair.cli.options import (
     check_format,
     choose,
     format_names,
+    load,
 )
-from bytepair.cli.output import check_folder, save
+from bytepair.cli.output import STDOUT, check_folder, save, write
 from bytepair.cli.probe import difference
 from bytepair.formats import LoadOptions
 
@@ -106,6 +108,9 @@ def convert(
         message = f"{len(paths)} paths are given; convert takes {wanted}"
         raise Usage(message)
     source, target = paths[0], paths[-1]
+    if as_json and target == STDOUT:
+        message = "--json and OUT - both want standard output"
+        raise Usage(message)
     options = _options(pattern, special or [], no_special=no_special)
     if named and (tokenizer is None or (source_format is None and not options)):
         if options:
@@ -115,8 +120,10 @@ def convert(
         label, loaded = chosen.label, chosen.tokenizer
     else:
         label = tokenizer or source
-        loaded = bytepair.Tokenizer.load(label, format=source_format, **options)
-    check_folder(target)
+        loaded = load(label, format=source_format, **options)
+    check_apart([Input(label)] if tokenizer or not named else [], target)
+    if target != STDOUT:
+        check_folder(target)
 
     def check(path: str) -> None:
         unsaid: LoadOptions = {}
@@ -129,7 +136,11 @@ def convert(
             message = f"{to} does not keep this tokenizer: {different}; nothing was written"
             raise Failure(message)
 
-    save(loaded, target, to, check)
+    if target == STDOUT:
+        write(loaded, to, check)
+    else:
+        save(loaded, target, to, check)
+    given = {name: loaded.special_tokens[name] for name in _without_ids(options)}
     if as_json:
         facts = {
             "source": label,
@@ -137,10 +148,23 @@ def convert(
             "format": to,
             "vocab_size": loaded.vocab_size,
             "same_ids": True,
+            **({"special_tokens": given} if given else {}),
         }
         print(json.dumps(facts, ensure_ascii=False))
     elif not quiet:
-        print(f"{label} → {target} ({to}); read back, it gives the same ids", file=sys.stdout)
+        stream = sys.stderr if target == STDOUT else sys.stdout
+        for name, id in given.items():
+            print(
+                f"special token {name!r} has id {id}; --special {name}=ID gives another",
+                file=stream,
+            )
+        print(f"{label} → {target} ({to}); read back, it gives the same ids", file=stream)
+
+
+def _without_ids(options: LoadOptions) -> list[str]:
+    """The special tokens that were given without an id."""
+    names = options.get("special_tokens")
+    return list(names) if isinstance(names, list) else []
 
 
 def _options(pattern: str | None, special: list[str], *, no_special: bool) -> LoadOptions:
@@ -154,12 +178,27 @@ def _options(pattern: str | None, special: list[str], *, no_special: bool) -> Lo
     if no_special:
         options["special_tokens"] = ()
     elif special:
-        with_id = [re.fullmatch(r"(.+)=(\d{1,10})", token, re.DOTALL) for token in special]
+        with_id = [_with_id(token) for token in special]
         if all(with_id):
-            options["special_tokens"] = {found[1]: int(found[2]) for found in with_id if found}
+            options["special_tokens"] = dict(found for found in with_id if found)
         elif any(with_id):
             message = "--special has an id for some tokens and for others not; give all or none"
             raise Usage(message)
         else:
             options["special_tokens"] = special
     return options
+
+
+def _with_id(token: str) -> tuple[str, int] | None:
+    """The name and the id of `NAME=ID`; what is behind the last `=` is an id if it is one word."""
+    found = re.fullmatch(r"(.+)=([-+.\w]*)", token, re.DOTALL)
+    if found is None:
+        return None
+    name, id = found.groups()
+    if not (id.isascii() and id.isdigit() and len(id) <= 10 and int(id) < 1 << 32):
+        message = (
+            f"--special {token}: {id!r} is no id; give a whole number from 0 to 4294967295 behind "
+            "the last = (which a token with a = in its name needs too)"
+        )
+        raise Usage(message)
+    return name, int(id)

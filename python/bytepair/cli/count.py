@@ -81,7 +81,7 @@ def count(
         for input in inputs:
             try:
                 rows.append(_count_one(input, chosen, meter, note, allow_special=allow_special))
-            except (Failure, BytepairError, OSError) as error:
+            except (Failure, BytepairError, ImportError, OSError) as error:
                 failures += 1
                 complain(explain(error))
     _show(rows, chosen, as_json=as_json, with_total=several)

@@ -18,7 +18,7 @@ import typer
 from bytepair import Tokenizer
 from bytepair.cli.encode import Raw, raw_type
 from bytepair.cli.failures import Failure
-from bytepair.cli.files import Input, expand_all, total_size
+from bytepair.cli.files import Input, check_apart, expand_all, total_size
 from bytepair.cli.meter import Meter
 from bytepair.cli.options import Encoding, Files, Model, Output, Quiet, TokenizerPath, choose
 from bytepair.cli.output import STDOUT, opened
@@ -58,9 +58,9 @@ def decode(
     """
     chosen = choose(encoding, model, tokenizer)
     inputs = expand_all(files or [])
+    check_apart([*inputs, *([Input(tokenizer)] if tokenizer else [])], output)
     on_terminal = output in (None, STDOUT) and sys.stdout.isatty()
     quiet = quiet or on_terminal
-    line_ended = True
     with (
         opened(output) as file,
         Meter("decoding", total_size(inputs), quiet=quiet) as meter,
@@ -69,13 +69,10 @@ def decode(
             batches = _text_ids(input, meter) if raw is None else _raw_ids(input, raw, meter)
             place = 0
             for ids in batches:
-                data = _decoded(chosen.tokenizer, ids, place, input)
-                file.write(data)
+                file.write(_decoded(chosen.tokenizer, ids, place, input))
                 place += len(ids)
-                if data:
-                    line_ended = data.endswith(b"\n")
-        if on_terminal and not line_ended:
-            file.write(b"\n")
+        if on_terminal:
+            file.end_line()
 
 
 def _decoded(tokenizer: Tokenizer, ids: list[int], place: int, input: Input) -> bytes:

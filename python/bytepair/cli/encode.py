@@ -12,13 +12,13 @@ from array import array
 from collections.abc import Iterator
 from enum import Enum
 from itertools import islice
-from typing import Annotated, BinaryIO
+from typing import Annotated
 
 import typer
 
 from bytepair._types import Allowed
 from bytepair.cli.failures import Usage
-from bytepair.cli.files import Input, expand_all, total_size
+from bytepair.cli.files import Input, check_apart, expand_all, total_size
 from bytepair.cli.meter import Meter
 from bytepair.cli.notes import SpecialNote
 from bytepair.cli.options import (
@@ -33,7 +33,7 @@ from bytepair.cli.options import (
     TokenizerPath,
     choose,
 )
-from bytepair.cli.output import STDOUT, opened
+from bytepair.cli.output import STDOUT, Writer, opened
 
 __all__ = ["Raw", "encode", "raw_type"]
 
@@ -84,6 +84,7 @@ def encode(
     if raw is not None:
         _check_raw(chosen, raw, output)
     inputs = expand_all(files or [])
+    check_apart([*inputs, *([Input(tokenizer)] if tokenizer else [])], output)
     note = SpecialNote(on=not (allow_special or quiet))
     # A bar would run into the ids on a terminal.
     quiet = quiet or (output in (None, STDOUT) and sys.stdout.isatty())
@@ -110,7 +111,7 @@ def _batches(
         yield batch
 
 
-def _write_line(file: BinaryIO, batches: Iterator[list[int]], *, as_json: bool) -> None:
+def _write_line(file: Writer, batches: Iterator[list[int]], *, as_json: bool) -> None:
     between = b""
     if as_json:
         file.write(b"[")
@@ -122,7 +123,7 @@ def _write_line(file: BinaryIO, batches: Iterator[list[int]], *, as_json: bool) 
     file.write(b"]\n" if as_json else b"\n")
 
 
-def _write_raw(file: BinaryIO, batches: Iterator[list[int]], raw: Raw) -> None:
+def _write_raw(file: Writer, batches: Iterator[list[int]], raw: Raw) -> None:
     for batch in batches:
         ids = array(raw_type(raw), batch)
         if sys.byteorder == "big":

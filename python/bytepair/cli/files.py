@@ -23,7 +23,17 @@ from bytepair.cli.failures import Failure, Usage
 from bytepair.corpus.remote import expand_url, is_url
 from bytepair.corpus.remote import size as remote_size
 
-__all__ = ["CHUNK", "STDIN", "Advance", "Input", "expand", "expand_all", "on_disk", "total_size"]
+__all__ = [
+    "CHUNK",
+    "STDIN",
+    "Advance",
+    "Input",
+    "check_apart",
+    "expand",
+    "expand_all",
+    "on_disk",
+    "total_size",
+]
 
 CHUNK = 1 << 16
 STDIN = "-"
@@ -150,6 +160,21 @@ def total_size(inputs: Sequence[Input]) -> int | None:
     """The size of all inputs together, where each has one."""
     sizes = [input.size for input in inputs]
     return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def check_apart(inputs: Sequence[Input], output: str | None) -> None:
+    """Raise `Failure` when what is written would take the place of what is read."""
+    if output is None or output == STDIN or not os.path.isfile(output):
+        return
+    target = os.stat(output)
+    for input in inputs:
+        try:
+            status = os.fstat(sys.stdin.fileno()) if input.path == STDIN else os.stat(input.path)
+        except (OSError, ValueError):
+            continue
+        if os.path.samestat(status, target):
+            message = f"{output}: is the input {input.name} too, which would be lost; name another"
+            raise Failure(message)
 
 
 @contextmanager

@@ -5,7 +5,8 @@ In: option values. Out: a `Tokenizer` with the name to show for it. Loading is t
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+import os
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -13,6 +14,11 @@ import bytepair
 from bytepair._names import did_you_mean
 from bytepair.cli.failures import Usage
 from bytepair.encodings import MODELS
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from bytepair.formats import LoadOptions
 
 __all__ = [
     "DEFAULT_ENCODING",
@@ -35,6 +41,7 @@ __all__ = [
     "choose",
     "choose_all",
     "format_names",
+    "load",
 ]
 
 DEFAULT_ENCODING = "o200k_base"
@@ -159,8 +166,34 @@ def choose_all(
     return [
         *(Chosen(name, _encoding(name)) for name in encodings),
         *(_for_model(name) for name in models),
-        *(Chosen(path, bytepair.Tokenizer.load(path)) for path in paths),
+        *(Chosen(path, load(path)) for path in paths),
     ]
+
+
+def load(
+    path: str, option: str = "", *, format: str | None = None, **options: Unpack[LoadOptions]
+) -> bytepair.Tokenizer:
+    """The tokenizer in a file; `option` is where its path was given, if that has to be said.
+
+    Raises `Usage` for a dash, and for the name of an encoding where no file has it.
+    """
+    given = f"{option} {path}" if option else path
+    if path == "-":
+        message = (
+            f"{given}: a tokenizer is not read from standard input; save it to a file and name "
+            "that (./- if it is called so)"
+        )
+        raise Usage(message)
+    if path in bytepair.list_encodings() and not os.path.lexists(path):
+        way_out = f"-e {path} is the bundled encoding"
+        if option == "--base":
+            file = f"{path}.json"
+            way_out = (
+                f"`bytepair convert -e {path} {file} --to native` writes one for --base {file}"
+            )
+        message = f"{given}: there is no file of this name; {way_out}"
+        raise Usage(message)
+    return bytepair.Tokenizer.load(path, format=format, **options)
 
 
 def _encoding(name: str) -> bytepair.Tokenizer:

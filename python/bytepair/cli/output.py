@@ -11,35 +11,94 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 import bytepair
-from bytepair.cli.failures import Failure
+from bytepair.cli.failures import Failure, Usage
 
-__all__ = ["STDOUT", "check_folder", "check_kind", "opened", "save"]
+__all__ = ["STDOUT", "Writer", "check_folder", "check_kind", "opened", "save", "write"]
 
 STDOUT = "-"
 
 
+class Writer:
+    """A file that bytes are written to; an error names the place as the user did."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._file = file
+        self._name = name
+        self._line_ended = True
+
+    def write(self, data: bytes) -> None:
+        """Write all of `data`."""
+        with naming(self._name):
+            self._file.write(data)
+        if data:
+            self._line_ended = data.endswith(b"\n")
+
+    def end_line(self) -> None:
+        """End the line, if one has begun."""
+        if not self._line_ended:
+            self.write(b"\n")
+
+
 @contextmanager
-def opened(path: str | None) -> Iterator[BinaryIO]:
+def naming(name: str) -> Iterator[None]:
+    """Errors of the system name this place."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, name) from None
+
+
+@contextmanager
+def opened(path: str | None) -> Iterator[Writer]:
     """A file to write bytes to: standard output for `None` or a dash."""
     if path is None or path == STDOUT:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        writer = Writer(sys.stdout.buffer, "standard output")
+        try:
+            yield writer
+        except BaseException:
+            # On a terminal what is said of the error begins on a line of its own.
+            if sys.stdout.isatty():
+                with suppress(OSError):
+                    writer.end_line()
+            raise
+        with naming("standard output"):
+            sys.stdout.buffer.flush()
         return
     check_folder(path)
     target = Path(os.path.realpath(path))
+    if target.is_dir():
+        message = f"{path}: is a directory; name a file in it"
+        raise Failure(message)
     if target.exists() and not target.is_file():
-        with target.open("wb") as file:
-            yield file
+        with naming(path):
+            file = target.open("wb")
+        yield from _closing(file, path)
         return
     with _beside(target) as folder:
-        with (folder / target.name).open("wb") as file:
-            yield file
+        with naming(path):
+            file = (folder / target.name).open("wb")
+        yield from _closing(file, path)
         _move(folder / target.name, target)
+
+
+def _closing(file: BinaryIO, path: str) -> Iterator[Writer]:
+    """The file to be written, closed afterwards: what is still buffered may fail only then."""
+    try:
+        yield Writer(file, path)
+    except BaseException:
+        # What is wrong is known, and the file is given up.
+        with suppress(OSError):
+            file.close()
+        raise
+    with naming(path):
+        file.close()
 
 
 def check_folder(path: str) -> None:
@@ -81,7 +140,8 @@ def save(
     target = Path(os.path.realpath(path))
     with _beside(target) as folder:
         written = folder / target.name
-        tokenizer.save(written, format=format)
+        with naming(path):
+            tokenizer.save(written, format=format)
         check_kind(path, written)
         if check is not None:
             check(str(written))
@@ -90,6 +150,22 @@ def save(
                 _move(file, target / file.name)
         else:
             _move(written, target)
+
+
+def write(
+    tokenizer: bytepair.Tokenizer, format: str | None, check: Callable[[str], None] | None = None
+) -> None:
+    """Save a tokenizer to standard output. Raises `Usage` where a format has several files."""
+    with tempfile.TemporaryDirectory(prefix="bytepair-") as folder:
+        path = Path(folder, "tokenizer")
+        tokenizer.save(path, format=format)
+        if not path.is_file() or len(os.listdir(folder)) > 1:
+            message = f"-: the format {format} has several files; name a place for them"
+            raise Usage(message)
+        if check is not None:
+            check(str(path))
+        with opened(STDOUT) as file:
+            file.write(path.read_bytes())
 
 
 @contextmanager

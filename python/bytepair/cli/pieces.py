@@ -15,8 +15,8 @@ import typer
 import bytepair
 from bytepair.cli import show
 from bytepair.cli.counting import count_all
-from bytepair.cli.failures import Usage
-from bytepair.cli.files import expand_all, on_disk
+from bytepair.cli.failures import Usage, in_options
+from bytepair.cli.files import check_apart, expand_all, on_disk
 from bytepair.cli.meter import Meter
 from bytepair.cli.options import Json, MemoryLimit, MinPieceCount, Quiet, TempDir
 from bytepair.cli.output import check_folder
@@ -94,9 +94,10 @@ def pieces(
     try:
         count_all([], **options)
     except (ArgumentError, PatternError) as error:
-        raise Usage(str(error)) from None
+        raise Usage(in_options(str(error))) from None
     with ExitStack() as stack:
         inputs = expand_all(corpus, suffixes=CORPUS_SUFFIXES)
+        check_apart(inputs, output)
         files = [stack.enter_context(on_disk(input)) for input in inputs]
         paths = [file.path for file in files]
         meter = stack.enter_context(Meter("counting", quiet=quiet))

@@ -23,8 +23,8 @@ import typer
 import bytepair
 from bytepair.cli import show
 from bytepair.cli.counting import count_all
-from bytepair.cli.failures import Failure, Usage
-from bytepair.cli.files import Input, expand_all, on_disk
+from bytepair.cli.failures import Failure, Usage, in_options
+from bytepair.cli.files import Input, check_apart, expand_all, on_disk
 from bytepair.cli.meter import Meter
 from bytepair.cli.options import (
     Json,
@@ -34,8 +34,9 @@ from bytepair.cli.options import (
     TempDir,
     check_format,
     format_names,
+    load,
 )
-from bytepair.cli.output import STDOUT, check_folder, check_kind, opened, save
+from bytepair.cli.output import STDOUT, check_folder, check_kind, save, write
 from bytepair.corpus.files import CORPUS_SUFFIXES, kind, packing
 from bytepair.corpus.remote import is_url
 from bytepair.counts import is_counts_file
@@ -220,7 +221,7 @@ def train(
     if as_json and output == STDOUT:
         message = "--json and -o - both want standard output"
         raise Usage(message)
-    start = None if base is None else bytepair.Tokenizer.load(base)
+    start = None if base is None else load(base, "--base")
     own = [DEFAULT_SPECIAL] if start is None else list(start.special_tokens)
     options = _Options(
         vocab_size,
@@ -242,6 +243,7 @@ def train(
     check_format(format, "--format")
     _rehearse(options, output, format)
     inputs = expand_all(corpus, suffixes=CORPUS_SUFFIXES)
+    check_apart([*inputs, *([Input(base)] if base else [])], output)
     trained = _train(inputs, options, quiet=quiet)
     _save(trained.tokenizer, output, format)
     for warning in trained.warnings:
@@ -308,7 +310,7 @@ def _rehearse(options: _Options, output: str, format: str | None) -> None:
                 tokenizer = _learn(_corpus([], options), options, Meter("", quiet=True))
                 tokenizer.save(written, format=format)
         except (ArgumentError, PatternError) as error:
-            raise Usage(str(error).replace(str(written), output)) from None
+            raise Usage(in_options(str(error).replace(str(written), output))) from None
         if output == STDOUT:
             if written.is_dir():
                 message = f"-o -: the format {format} is a directory of files; name one"
@@ -353,7 +355,7 @@ def _named_as_given(files: Sequence[Input]) -> Iterator[None]:
         for file in files:
             if file.copy_of is not None:
                 message = message.replace(file.path, file.copy_of)
-        raise Failure(message) from None
+        raise Failure(in_options(message)) from None
 
 
 def _bytes_per_token(tokenizer: bytepair.Tokenizer, path: str) -> float | None:
@@ -378,11 +380,7 @@ def _save(tokenizer: bytepair.Tokenizer, output: str, format: str | None) -> Non
     if output != STDOUT:
         save(tokenizer, output, format)
         return
-    with tempfile.TemporaryDirectory(prefix="bytepair-") as folder:
-        path = Path(folder, "tokenizer")
-        tokenizer.save(path, format=format)
-        with opened(STDOUT) as file:
-            file.write(path.read_bytes())
+    write(tokenizer, format)
 
 
 def _longest(tokenizer: bytepair.Tokenizer) -> list[bytes]:

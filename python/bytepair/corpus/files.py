@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from bytepair.corpus.remote import expand_url, is_url
 from bytepair.errors import ArgumentError
@@ -71,6 +71,12 @@ def sort_corpus(corpus: object) -> tuple[list[str] | None, Iterator[str]]:
         return expand(corpus), iter(())
     if isinstance(corpus, bytes):
         message = "corpus is bytes; decode it and put it into a list"
+        raise TypeError(message)
+    if isinstance(corpus, Mapping):
+        message = (
+            f"corpus is {type(corpus).__name__}; for counts of pieces give "
+            "PieceCounts({b'ab': 1000}), with bytes, and for texts a list of them"
+        )
         raise TypeError(message)
     if isinstance(corpus, (list, tuple)) and corpus and all(_is_path(item) for item in corpus):
         return [path for item in corpus for path in expand(item)], iter(())

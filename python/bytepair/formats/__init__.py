@@ -126,8 +126,28 @@ def detect(path: str | os.PathLike[str]) -> str:
     if _files.head(name, 2)[:1] == b"\x80":
         message = f"{name}: looks like a pickle, which is never loaded: it can run any code"
         raise FormatError(message)
-    message = f"{name}: not a tokenizer of a known format ({', '.join(FORMATS)})"
+    message = f"{name}: {_seen(name)}not a tokenizer of a known format ({', '.join(FORMATS)})"
     raise FormatError(message)
+
+
+def _seen(path: str) -> str:
+    """What is to be seen of something that is no tokenizer, for the middle of a message."""
+    if os.path.isdir(path):
+        found = sorted(
+            name
+            for name in os.listdir(path)
+            if os.path.isfile(os.path.join(path, name)) and not name.startswith(".")
+        )
+        if not found:
+            return "is a folder without files, so "
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        return f"is a folder with {', '.join(found[:3])}{more}: name one of them; as a whole it is "
+    start = _files.head(path)
+    if not start.strip():
+        return "is empty, so " if not start else "is blank, so "
+    if start.lstrip()[:1] in (b"{", b"["):
+        _files.read_json(path)
+    return ""
 
 
 def load(

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 from bytepair import _core
 from bytepair.errors import FormatError
+from bytepair.patterns import like_name
 
 
 @contextmanager
@@ -95,7 +96,10 @@ def parse_json(text: str, source: str) -> Any:
     except FormatError:
         raise
     except json.JSONDecodeError as error:
-        message = f"{source}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
+        place = f"line {error.lineno}, column {error.colno}"
+        message = f"{source}: {place}: not JSON ({error.msg})"
+        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
+            message = f"{source}: its JSON ends too early, in {place} ({error.msg})"
         raise FormatError(message) from error
     except ValueError as error:
         # Python refuses to read a number of thousands of digits.
@@ -123,7 +127,7 @@ def as_pattern(regex: str) -> str:
     ('(?:gpt2)', '\\S+')
     """
     name = _core.pattern_name(regex)
-    return name or (f"(?:{regex})" if regex.replace("_", "").isalnum() else regex)
+    return name or (f"(?:{regex})" if not regex or like_name(regex) else regex)
 
 
 def write_whole(path: str, text: str) -> None:
@@ -143,8 +147,13 @@ def replacing(path: str) -> Iterator[BinaryIO]:
     except OSError as error:
         raise type(error)(error.errno, error.strerror, path) from None
     try:
-        with open(descriptor, "wb") as file:
-            yield file
+        try:
+            with open(descriptor, "wb") as file:
+                yield file
+        except OSError as error:
+            if error.filename is not None or error.errno is None:
+                raise
+            raise type(error)(error.errno, error.strerror, path) from None
         # A temporary file is private; give it the rights that a new file has.
         mask = os.umask(0)
         os.umask(mask)

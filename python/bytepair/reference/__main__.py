@@ -16,6 +16,9 @@ def main() -> None:
         prog="python -m bytepair.reference", description="Seven demonstrations of BPE tokenization."
     )
     parser.add_argument("--lang", choices=sorted(LANGUAGES), default="en", help="language (en)")
+    if hasattr(sys.stdout, "reconfigure"):
+        # A terminal's encoding may not have every character.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         Demo(parser.parse_args().lang).run()
         sys.stdout.flush()

@@ -111,6 +111,8 @@ def merges_wanted(vocab_size: int, special_tokens: Iterable[str]) -> int:
     >>> merges_wanted(300, ["<|end|>"])
     43
     """
+    if not hasattr(vocab_size, "__index__"):
+        raise TypeError(f"vocab_size must be int, not {type(vocab_size).__name__} ({vocab_size!r})")
     special = len(new_special_tokens(special_tokens))
     if vocab_size < 256 + special:
         raise ValueError(

@@ -113,6 +113,8 @@ class BPETokenizer:
 
         A lone surrogate, which is no character, is a UnicodeEncodeError that names its position.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"text must be str, not {type(text).__name__}")
         text.encode()  # raises here, where positions are those of the whole text
         ids: list[int] = []
         for part in split_on_special_tokens(text, self.special_tokens):
@@ -208,7 +210,10 @@ class BPETokenizer:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> BPETokenizer:
         """Read what `save` wrote."""
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+        except ValueError:  # neither UTF-8 nor JSON
+            content = None
         if not isinstance(content, dict) or content.get("format") != "bytepair.reference":
             raise ValueError(f"{path}: not a file of bytepair.reference; see also from_files")
         if content["version"] != 1:

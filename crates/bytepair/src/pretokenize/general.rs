@@ -11,7 +11,7 @@
 use fancy_regex::{Expr, Regex, RegexBuilder};
 
 use super::Filled;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 
 /// Backtracking steps allowed in one search, about a tenth of a second.
 const BACKTRACKS: usize = 5_000_000;
@@ -156,13 +156,15 @@ impl Engine {
             let limit = BACKTRACKS.max(span.len().saturating_mul(BACKTRACKS_PER_BYTE));
             compile(&sturdy(self.regex.as_str()), limit)?.find_from_pos(span, from)
         });
-        let found = found.map_err(|why| self.gave_up(from, &why))?;
+        let found = found.map_err(|why| self.gave_up(&span[..from], &why))?;
         Ok(found.map(|found| (found.start(), found.end())))
     }
 
-    fn gave_up(&self, at: usize, why: &fancy_regex::Error) -> Error {
+    fn gave_up(&self, before: &str, why: &fancy_regex::Error) -> Error {
+        let character = Some(before.chars().count());
+        let place = Place { row: None, byte: before.len(), character };
         Error::Pattern(format!(
-            "pattern {} gave up at byte {at} of the text ({why}); make its repetitions possessive \
+            "pattern {} gave up at {place} of the text ({why}); make its repetitions possessive \
              (`++`, `*+`) or its alternatives exclusive, so that it need not backtrack",
             shown(self.regex.as_str())
         ))

@@ -108,7 +108,11 @@ class Chats(Names):
         if continue_final_message and add_generation_prompt:
             message = "continue_final_message and add_generation_prompt cannot both be given"
             raise ArgumentError(message)
-        if isinstance(conversation, list | tuple) and not conversation:
+        if isinstance(conversation, str | Mapping) or not isinstance(conversation, Sequence):
+            kind = type(conversation).__name__
+            message = f"the conversation must be a list of messages, not {kind}"
+            raise TypeError(message)
+        if not conversation:
             message = "the conversation is empty; give at least one message"
             raise ArgumentError(message)
         template = self.get_chat_template(chat_template, tools)

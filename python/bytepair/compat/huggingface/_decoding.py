@@ -47,6 +47,9 @@ class Decoding(Names):
     ) -> list[str]:
         """The texts of a batch of ids; the options are those of `decode`."""
         rows = listed(sequences)
+        if not isinstance(rows, list | tuple):
+            message = f"sequences must be a list of lists of ids, not {type(sequences).__name__}"
+            raise TypeError(message)
         if len(rows) == 0:
             return []
         result = self.decode(rows, skip_special_tokens, clean_up_tokenization_spaces)

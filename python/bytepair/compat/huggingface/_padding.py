@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from bytepair._numbers import limit
 from bytepair.compat.huggingface._batch import BatchEncoding
 from bytepair.compat.huggingface._decoding import listed
 from bytepair.compat.huggingface._names import Names
@@ -70,6 +71,9 @@ class Padding(Names):
         verbose: bool,
     ) -> tuple[Cut | None, Callable[[list[Row]], None] | None]:
         """How to cut and how to fill up."""
+        if max_length is not None:
+            max_length = limit(max_length=max_length)
+        stride = limit(stride=stride)
         if max_length is not None and padding is False and truncation is None:
             truncation = True
         strategy = (
@@ -86,9 +90,8 @@ class Padding(Names):
                 stacklevel=3,
             )
         if max_length is None:
-            limit = self.model_max_length
-            known = limit <= UNLIMITED // 10**10
-            max_length = limit if known else None
+            known = self.model_max_length <= UNLIMITED // 10**10
+            max_length = self.model_max_length if known else None
             if not known:
                 strategy = "do_not_truncate"
                 filling = "do_not_pad" if filling == "max_length" else filling

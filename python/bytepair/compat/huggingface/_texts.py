@@ -40,10 +40,11 @@ class Batch(NamedTuple):
             raise ArgumentError(message)
         else:
             pairs = list(zip(first, second, strict=True))
-        for pair in pairs:
-            for text in pair:
-                if text is not None:
-                    _check(text, words=words)
+        for index, (text, partner) in enumerate(pairs):
+            place = f" (text {index})" if many else ""
+            _check(text, place, words=words)
+            if partner is not None:
+                _check(partner, place, words=words)
         return cls(pairs, words, many)
 
 
@@ -61,14 +62,14 @@ def _pair(item: Any, *, words: bool) -> tuple[Any, Any]:
     return item[0], item[1]
 
 
-def _check(text: Any, *, words: bool) -> None:
+def _check(text: Any, place: str, *, words: bool) -> None:
     if not words and not isinstance(text, str):
-        message = f"a text must be str, not {type(text).__name__}"
+        message = f"a text must be str, not {type(text).__name__}{place}"
         raise TypeError(message)
     if words and (
         not isinstance(text, list | tuple) or any(not isinstance(word, str) for word in text)
     ):
-        message = f"with is_split_into_words=True a text is a list of str, not {text!r:.60}"
+        message = f"with is_split_into_words=True a text is a list of str, not {text!r:.60}{place}"
         raise TypeError(message)
 
 

@@ -350,6 +350,7 @@ class FastTokenizer(Padding, Decoding, Chats):
         trim = self._trimmed if self._settings.trim_offsets else None
         rows = []
         for _, second in batch.pairs:
+            # There is one for each text that is not `None`, which the first of a pair never is.
             texts = next(found), None if second is None else next(found)
             rows.append(build(*texts, template, special=special, cut=cut, trim=trim))
         if fill is not None:
