@@ -200,7 +200,8 @@ impl Join<'_> {
     fn take(&mut self, next: &[u32], start: usize, end: usize) -> bool {
         let (mut at, mut left) = self.behind(start);
         let (mut taken, mut right) = (0, start);
-        if self.end > 0 {
+        // From the beginning of the piece on it takes the place of what there is.
+        if start > 0 {
             loop {
                 let (Some(&one), Some(&two)) = (self.ids.get(at), next.get(taken)) else {
                     return false;
