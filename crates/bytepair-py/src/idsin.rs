@@ -1,6 +1,6 @@
 //! Ids as Python has them: lists, buffers, iterables.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_ulong};
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::ffi;
@@ -53,12 +53,14 @@ fn of_list(list: &Bound<'_, PyList>) -> PyResult<Vec<u32>> {
         // SAFETY: the item is alive: no code of Python ran since the list was asked for it.
         let value = if unsafe { ffi::PyLong_CheckExact(item) } != 0 {
             // SAFETY: as above; for an int no code of Python runs here either.
-            let value = unsafe { ffi::PyLong_AsLong(item) };
-            if value == -1 {
-                // Either that is its value or it is out of range.
+            let value = unsafe { ffi::PyLong_AsUnsignedLong(item) };
+            if value == c_ulong::MAX {
+                // It is out of range, or that is its value where this type has 32 bits.
                 drop(PyErr::take(py));
+                None
+            } else {
+                u32::try_from(value).ok()
             }
-            u32::try_from(value).ok()
         } else {
             None
         };
