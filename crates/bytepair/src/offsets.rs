@@ -89,7 +89,7 @@ impl Tokenizer {
 /// The ids of `text` with the span of each.
 ///
 /// # Errors
-/// As [`Tokenizer::encode`], and [`Error::Interrupted`](crate::Error::Interrupted).
+/// As [`Tokenizer::encode`], and [`Error::Interrupted`].
 pub fn encode_with_offsets(
     tokenizer: &Tokenizer,
     text: &str,
@@ -152,7 +152,7 @@ fn convert(text: &str, spans: &mut [Span], unit: Unit, pulse: &Pulse<'_>) -> Res
 /// maximal part if `replaced`, and as none otherwise.
 ///
 /// # Errors
-/// As [`Tokenizer::decode`], and [`Error::Interrupted`](crate::Error::Interrupted).
+/// As [`Tokenizer::decode`], and [`Error::Interrupted`].
 pub fn decode_offsets(
     tokenizer: &Tokenizer,
     ids: &[u32],

@@ -2,7 +2,7 @@
 //!
 //! In: a piece. Out: its ids. The queue of [`super::heap`] outgrows the near caches on a long piece and
 //! then waits for memory at every step; windows do not, and short ones are merged sixteen at a time
-//! ([`crate::simd::lanes`]). Time is linear in the piece, and memory is that of a few windows.
+//! (`simd/lanes.rs`). Time is linear in the piece, and memory is that of a few windows.
 //!
 //! What makes it exact: call two tokens *steady* if merging their joined bytes gives the two of them.
 //! Then tokens of which all neighbours are steady are what merging gives for all their bytes.

@@ -5,7 +5,7 @@
 //! merge of lowest rank, the leftmost where it occurs more than once.
 //!
 //! Every engine gives the same ids and they differ in cost only: [`scan`] rescans a flat array and
-//! wins on a short piece, and [`crate::simd::lanes`] on sixteen; [`heap`] takes O(n log n) and bounds
+//! wins on a short piece, and `simd/lanes.rs` on sixteen; [`heap`] takes O(n log n) and bounds
 //! the worst case; [`join`] merges a long piece by windows; [`naive`] is the definition they are
 //! tested against. [`memory`] remembers pieces in [`cache`] and merges those it does not know;
 //! [`cuts`] makes fewer and shorter of them. [`dropout`] is another thing: merging by chance, where

@@ -2,7 +2,7 @@
 //!
 //! Open addressing over 16-byte slots, at most half full, probed linearly. The hash is keyed per
 //! process, so that no file can be made whose pairs all collide; results do not depend on it. It takes
-//! no more than 32 bits, so that sixteen pairs can be looked up at once ([`crate::simd::lanes`]).
+//! no more than 32 bits, so that sixteen pairs can be looked up at once (`simd/lanes.rs`).
 //!
 //! Most pairs that are asked for do not merge, and the slots lie in a far cache. A filter of one bit
 //! per hash, a thirty-second of the size, answers most of those.
