@@ -91,7 +91,7 @@ pub fn merge(data: &[u8]) {
     let vocabulary = trained(&mut input);
     let (merges, vocab) = (&vocabulary.merges, vocabulary.vocab());
     let mut heap = Heap::new();
-    let block = 1 + input.below(64);
+    let window = input.below(join::WINDOW + 2);
     for most in [scan::MOST, 600] {
         let piece = input.bytes(most);
         let (mut expected, mut got) = (Vec::new(), Vec::new());
@@ -99,7 +99,7 @@ pub fn merge(data: &[u8]) {
         heap.merge(merges, piece, NO_RANK, &mut got).expect("all bytes are tokens");
         assert_eq!(got, expected);
         got.clear();
-        join::merge(merges, &vocab, piece, block, &mut heap, &mut got).expect("all are tokens");
+        join::merge(merges, &vocab, piece, window, &mut heap, &mut got).expect("all are tokens");
         assert_eq!(got, expected);
         if piece.len() <= scan::MOST {
             got.clear();

@@ -98,7 +98,7 @@ fn overlap(window: usize) -> usize {
     (window / 4).max(1)
 }
 
-/// Appends the ids of `piece` to `ids`, by windows of `window` bytes, from 2 to [`WINDOW`]; tokens are
+/// Appends the ids of `piece` to `ids`, by windows of `window` bytes (2 to [`WINDOW`]); tokens are
 /// those of `vocab`.
 pub fn merge(
     merges: &Merges,
@@ -143,7 +143,7 @@ fn merge_until(
     ids: &mut Vec<u32>,
     stops: &dyn Fn() -> bool,
 ) -> Result<()> {
-    let first = ids.len();
+    let (first, window) = (ids.len(), window.clamp(2, WINDOW));
     let mut windows = work.windows.take().unwrap_or_else(|| Box::new(Windows::new()));
     let wide = Wide { start: 0, end: 0, ids: Vec::new() };
     let mut join = Join { merges, vocab, piece, work, ids, first, end: 0, wide };
