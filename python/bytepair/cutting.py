@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from bytepair import _core
 from bytepair._breaks import KINDS
-from bytepair._numbers import limit
+from bytepair._numbers import LIMITLESS, limit
 from bytepair.errors import ArgumentError
 
 TYPE_CHECKING = False
@@ -104,7 +104,8 @@ class Cutting(_core.Tokenizer):
         >>> gpt2.fits("hello world", 2), gpt2.fits("hello world", 1)
         (True, False)
         """
-        n = limit(None, n=n)
+        if type(n) is not int or n > LIMITLESS:
+            n = limit(None, n=n)
         count = self.count(
             text,
             limit=max(n, 0),
