@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::convert::{self, WORTH_DETACHING};
 use crate::error::{OrRaise, named, raise};
-use crate::idsin;
+use crate::idsin::{self, BLOCK};
 use crate::tokenizer::Tokenizer;
 
 /// Decoded text, by Python's own decoder: it looks at each byte anyway.
@@ -75,6 +75,14 @@ pub(crate) fn bytes(py: Python<'_>, core: &Core, ids: &[u32]) -> PyResult<Vec<u8
 
 impl Tokenizer {
     fn decoded(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+        if let Ok(list) = ids.cast::<PyList>()
+            && list.len() <= BLOCK
+        {
+            let mut block = [0; BLOCK];
+            let block = &mut block[..list.len()];
+            idsin::read(list, 0, block)?;
+            return bytes(ids.py(), &self.core, block);
+        }
         bytes(ids.py(), &self.core, &idsin::ids(ids)?)
     }
 }

@@ -32,14 +32,28 @@ pub(crate) fn ids(values: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     collect(values.len().unwrap_or(0), items)
 }
 
-/// Ids from a list. Two calls of Python for each, where pyo3's iterator makes five: that alone is half
-/// the time of decoding a list.
-#[expect(unsafe_code, reason = "pyo3 has no borrowed items in its stable interface")]
+/// Ids from a list.
 fn of_list(list: &Bound<'_, PyList>) -> PyResult<Vec<u32>> {
-    let py = list.py();
     let len = list.len();
     let mut ids = Vec::with_capacity(len);
-    for index in 0..len {
+    let mut block = [0; BLOCK];
+    while ids.len() < len {
+        let block = &mut block[..(len - ids.len()).min(BLOCK)];
+        read(list, ids.len(), block)?;
+        ids.extend_from_slice(block);
+    }
+    Ok(ids)
+}
+
+/// How many ids of a list are read at a time.
+pub(crate) const BLOCK: usize = 64;
+
+/// The ids of a list from place `first` on. Two calls of Python for each, where pyo3's iterator makes
+/// five: that alone is half the time of decoding a list.
+#[expect(unsafe_code, reason = "pyo3 has no borrowed items in its stable interface")]
+pub(crate) fn read(list: &Bound<'_, PyList>, first: usize, ids: &mut [u32]) -> PyResult<()> {
+    let py = list.py();
+    for (index, id) in (first..).zip(ids) {
         if (index + 1).is_multiple_of(LISTEN) {
             py.check_signals()?;
         }
@@ -64,15 +78,15 @@ fn of_list(list: &Bound<'_, PyList>) -> PyResult<Vec<u32>> {
         } else {
             None
         };
-        if let Some(value) = value {
-            ids.push(value);
+        *id = if let Some(value) = value {
+            value
         } else {
             // SAFETY: as above. From here on the item is held.
             let item = unsafe { Bound::from_borrowed_ptr(py, item) };
-            ids.push(id(&item, index)?);
-        }
+            self::id(&item, index)?
+        };
     }
-    Ok(ids)
+    Ok(())
 }
 
 fn collect<'py>(
@@ -105,8 +119,8 @@ fn of_buffer(view: &Bound<'_, PyMemoryView>) -> PyResult<Option<Vec<u32>>> {
     let bytes = bytes.cast::<PyBytes>()?.as_bytes();
     let py = view.py();
     match (code, width) {
-        ("I" | "L", 4) => Ok(Some(read(bytes, u32::from_ne_bytes))),
-        ("H", 2) => Ok(Some(read(bytes, |item| u32::from(u16::from_ne_bytes(item))))),
+        ("I" | "L", 4) => Ok(Some(items(bytes, u32::from_ne_bytes))),
+        ("H", 2) => Ok(Some(items(bytes, |item| u32::from(u16::from_ne_bytes(item))))),
         ("i" | "l", 4) => each(py, bytes, |item| i32::from_ne_bytes(item).into()),
         ("q" | "l", 8) => each(py, bytes, |item| i64::from_ne_bytes(item).into()),
         ("Q" | "L", 8) => each(py, bytes, |item| u64::from_ne_bytes(item).into()),
@@ -114,7 +128,7 @@ fn of_buffer(view: &Bound<'_, PyMemoryView>) -> PyResult<Option<Vec<u32>>> {
     }
 }
 
-fn read<const N: usize>(bytes: &[u8], item: impl Fn([u8; N]) -> u32) -> Vec<u32> {
+fn items<const N: usize>(bytes: &[u8], item: impl Fn([u8; N]) -> u32) -> Vec<u32> {
     bytes.as_chunks::<N>().0.iter().map(|&bytes| item(bytes)).collect()
 }
 
