@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bytepair::Error;
 use bytepair::train::{self, LearnOptions, Pieces, Session, TieBreak, Watch};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
@@ -25,13 +24,11 @@ impl Watcher {
         Self { callback, stop: Mutex::new(None) }
     }
 
-    /// The result, or the exception that stopped the work.
+    /// The result, or the exception that stopped the work. One that was heard when the work was all
+    /// but done is raised too: nobody else would hear it.
     pub(crate) fn result<T>(self, py: Python<'_>, result: bytepair::Result<T>) -> PyResult<T> {
         let stop = self.stop.into_inner().unwrap_or_else(PoisonError::into_inner);
-        result.map_err(|error| match (error, stop) {
-            (Error::Interrupted, Some(stop)) => stop,
-            (error, _) => to_python(py, &error),
-        })
+        stop.map_or_else(|| result.map_err(|error| to_python(py, &error)), Err)
     }
 }
 
@@ -75,10 +72,14 @@ fn entry<'py>(item: &Bound<'py, PyAny>) -> Result<(Bound<'py, PyBytes>, u64), Op
     let py = item.py();
     let (piece, count): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract().map_err(|_| None)?;
     let type_of = |value: &Bound<'_, PyAny>| value.get_type().name().map(|name| name.to_string());
-    let shown = piece.repr().map_err(Some)?.to_string();
-    let shown: String = shown.chars().take(80).collect();
+    let repr = piece.clone();
+    // Only for an error: a piece may be long, and there are many.
+    let shown = || -> Result<String, Option<PyErr>> {
+        let shown = repr.repr().map_err(Some)?.to_string();
+        Ok(shown.chars().take(80).collect())
+    };
     let Ok(piece) = piece.cast_into::<PyBytes>() else {
-        let message = format!("a piece must be bytes; {shown} is not");
+        let message = format!("a piece must be bytes; {} is not", shown()?);
         return Err(Some(PyTypeError::new_err(message)));
     };
     if piece.as_bytes().is_empty() {
@@ -88,12 +89,12 @@ fn entry<'py>(item: &Bound<'py, PyAny>) -> Result<(Bound<'py, PyBytes>, u64), Op
     match count.extract::<u64>() {
         Ok(count) => Ok((piece, count)),
         Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
-            let message = format!("the count of {shown} is {count}; give 0 to 2**64 - 1");
+            let message = format!("the count of {} is {count}; give 0 to 2**64 - 1", shown()?);
             Err(Some(PyOverflowError::new_err(message)))
         }
         Err(_) => {
             let name = type_of(&count).map_err(Some)?;
-            let message = format!("the count of {shown} must be int, not {name}");
+            let message = format!("the count of {} must be int, not {name}", shown()?);
             Err(Some(PyTypeError::new_err(message)))
         }
     }
