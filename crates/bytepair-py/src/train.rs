@@ -73,7 +73,8 @@ fn entry<'py>(item: &Bound<'py, PyAny>) -> Result<(Bound<'py, PyBytes>, u64), Op
     let (piece, count): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract().map_err(|_| None)?;
     let type_of = |value: &Bound<'_, PyAny>| value.get_type().name().map(|name| name.to_string());
     let repr = piece.clone();
-    // Only for an error: a piece may be long, and there are many.
+    // Only for an error: a piece may be long, there are many, and where Python makes text of an object it
+    // looks for Ctrl-C, which pyo3 then writes to standard error and drops.
     let shown = || -> Result<String, Option<PyErr>> {
         let shown = repr.repr().map_err(Some)?.to_string();
         Ok(shown.chars().take(80).collect())
