@@ -5,6 +5,7 @@
 
 use std::ffi::CString;
 
+use bytepair::decode::{BLOCK, GROUP};
 use bytepair::tokenizer::Tokenizer as Core;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -12,7 +13,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::convert::{self, WORTH_DETACHING};
 use crate::error::{OrRaise, named, raise};
-use crate::idsin::{self, BLOCK};
+use crate::idsin::{self, Row};
 use crate::tokenizer::Tokenizer;
 
 /// Decoded text, by Python's own decoder: it looks at each byte anyway.
@@ -74,16 +75,24 @@ pub(crate) fn bytes(py: Python<'_>, core: &Core, ids: &[u32]) -> PyResult<Vec<u8
 }
 
 impl Tokenizer {
-    fn decoded(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-        if let Ok(list) = ids.cast::<PyList>()
-            && list.len() <= BLOCK
+    /// What `give` makes of the bytes of `ids`.
+    fn decoded<R>(
+        &self,
+        ids: &Bound<'_, PyAny>,
+        give: impl FnOnce(&[u8]) -> PyResult<R>,
+    ) -> PyResult<R> {
+        if let Some(row) = Row::of(ids)
+            && row.len() <= GROUP
         {
-            let mut block = [0; BLOCK];
-            let block = &mut block[..list.len()];
-            idsin::read(list, 0, block)?;
-            return bytes(ids.py(), &self.core, block);
+            let (mut few, mut block) = ([0; GROUP], [0; BLOCK]);
+            let few = &mut few[..row.len()];
+            row.read(0, few)?;
+            return match self.core.decode_few(few, &mut block) {
+                Some(bytes) => give(bytes),
+                None => give(&bytes(ids.py(), &self.core, few)?),
+            };
         }
-        bytes(ids.py(), &self.core, &idsin::ids(ids)?)
+        give(&bytes(ids.py(), &self.core, &idsin::ids(ids)?)?)
     }
 }
 
@@ -100,7 +109,7 @@ impl Tokenizer {
     /// 'hello world'
     #[pyo3(signature = (ids, *, errors = "replace"))]
     fn decode<'py>(&self, ids: &Bound<'py, PyAny>, errors: &str) -> PyResult<Bound<'py, PyString>> {
-        text(ids.py(), &self.decoded(ids)?, errors)
+        self.decoded(ids, |bytes| text(ids.py(), bytes, errors))
     }
 
     /// The bytes of `ids`, exactly. Raises `UnknownTokenError` as `decode`.
@@ -109,7 +118,7 @@ impl Tokenizer {
     /// >>> get_encoding("cl100k_base").decode_bytes([9468, 239])
     /// b'\xf0\x9f\x91'
     fn decode_bytes<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(ids.py(), &self.decoded(ids)?))
+        self.decoded(ids, |bytes| Ok(PyBytes::new(ids.py(), bytes)))
     }
 
     /// The text of each sequence of ids; `errors` and what is raised are as in `decode`.

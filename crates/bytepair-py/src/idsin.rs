@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_ulong};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyBytes, PyList, PyMemoryView, PyString, PyTuple};
 
 use crate::convert::iterate;
@@ -15,11 +16,8 @@ const LISTEN: usize = 1 << 20;
 
 /// Ids from a list, a tuple, a buffer or any other iterable of integers.
 pub(crate) fn ids(values: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-    if let Ok(list) = values.cast::<PyList>() {
-        return of_list(list);
-    }
-    if let Ok(tuple) = values.cast::<PyTuple>() {
-        return collect(tuple.len(), tuple.iter().map(Ok));
+    if let Some(row) = Row::of(values) {
+        return row.ids();
     }
     if !values.is_instance_of::<PyBytes>()
         && !values.is_instance_of::<PyString>()
@@ -32,61 +30,82 @@ pub(crate) fn ids(values: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     collect(values.len().unwrap_or(0), items)
 }
 
-/// Ids from a list.
-fn of_list(list: &Bound<'_, PyList>) -> PyResult<Vec<u32>> {
-    let len = list.len();
-    let mut ids = Vec::with_capacity(len);
-    let mut block = [0; BLOCK];
-    while ids.len() < len {
-        let block = &mut block[..(len - ids.len()).min(BLOCK)];
-        read(list, ids.len(), block)?;
-        ids.extend_from_slice(block);
-    }
-    Ok(ids)
+/// How many ids of a list are read at a time.
+const BLOCK: usize = 64;
+
+/// A list or a tuple of ids.
+pub(crate) struct Row<'a, 'py> {
+    values: &'a Bound<'py, PyAny>,
+    len: usize,
+    /// Takes it and a place in it.
+    item: unsafe extern "C" fn(*mut ffi::PyObject, ffi::Py_ssize_t) -> *mut ffi::PyObject,
 }
 
-/// How many ids of a list are read at a time.
-pub(crate) const BLOCK: usize = 64;
-
-/// The ids of a list from place `first` on. Two calls of Python for each, where pyo3's iterator makes
-/// five: that alone is half the time of decoding a list.
-#[expect(unsafe_code, reason = "pyo3 has no borrowed items in its stable interface")]
-pub(crate) fn read(list: &Bound<'_, PyList>, first: usize, ids: &mut [u32]) -> PyResult<()> {
-    let py = list.py();
-    for (index, id) in (first..).zip(ids) {
-        if (index + 1).is_multiple_of(LISTEN) {
-            py.check_signals()?;
+impl<'a, 'py> Row<'a, 'py> {
+    pub(crate) fn of(values: &'a Bound<'py, PyAny>) -> Option<Self> {
+        if let Ok(list) = values.cast::<PyList>() {
+            return Some(Self { values, len: list.len(), item: ffi::PyList_GetItem });
         }
-        let place = isize::try_from(index)?;
-        // SAFETY: the list is alive and the thread is attached. The item is a borrowed reference or,
-        // where the list has become shorter, null with an exception set.
-        let item = unsafe { ffi::PyList_GetItem(list.as_ptr(), place) };
+        let tuple = values.cast::<PyTuple>().ok()?;
+        Some(Self { values, len: tuple.len(), item: ffi::PyTuple_GetItem })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    fn ids(&self) -> PyResult<Vec<u32>> {
+        let mut ids = Vec::with_capacity(self.len);
+        let mut block = [0; BLOCK];
+        while ids.len() < self.len {
+            let block = &mut block[..(self.len - ids.len()).min(BLOCK)];
+            self.read(ids.len(), block)?;
+            if ids.len().is_multiple_of(LISTEN) {
+                self.values.py().check_signals()?;
+            }
+            ids.extend_from_slice(block);
+        }
+        Ok(ids)
+    }
+
+    /// Reads the ids from place `first` on. Two calls of Python for each, where pyo3's iterator makes
+    /// five: that alone is half the time of decoding a list.
+    pub(crate) fn read(&self, first: usize, ids: &mut [u32]) -> PyResult<()> {
+        // Where Python has no lock of its own, nobody else may take an item out meanwhile.
+        with_critical_section(self.values, || {
+            for (index, id) in (first..).zip(ids) {
+                *id = self.id(index)?;
+            }
+            Ok(())
+        })
+    }
+
+    #[expect(unsafe_code, reason = "pyo3 has no borrowed items in its stable interface")]
+    #[inline(always)]
+    fn id(&self, index: usize) -> PyResult<u32> {
+        let (py, place) = (self.values.py(), isize::try_from(index)?);
+        // SAFETY: the values are alive and of the type that `item` is for, and the thread is attached.
+        // The item is a borrowed reference or, where a list has become shorter, null with an exception
+        // set.
+        let item = unsafe { (self.item)(self.values.as_ptr(), place) };
         if item.is_null() {
             return Err(PyErr::fetch(py));
         }
         // SAFETY: the item is alive: no code of Python ran since the list was asked for it.
-        let value = if unsafe { ffi::PyLong_CheckExact(item) } != 0 {
+        if unsafe { ffi::PyLong_CheckExact(item) } != 0 {
             // SAFETY: as above; for an int no code of Python runs here either.
             let value = unsafe { ffi::PyLong_AsUnsignedLong(item) };
             if value == c_ulong::MAX {
                 // It is out of range, or that is its value where this type has 32 bits.
                 drop(PyErr::take(py));
-                None
-            } else {
-                u32::try_from(value).ok()
+            } else if let Ok(value) = u32::try_from(value) {
+                return Ok(value);
             }
-        } else {
-            None
-        };
-        *id = if let Some(value) = value {
-            value
-        } else {
-            // SAFETY: as above. From here on the item is held.
-            let item = unsafe { Bound::from_borrowed_ptr(py, item) };
-            self::id(&item, index)?
-        };
+        }
+        // SAFETY: as above. From here on the item is held.
+        let item = unsafe { Bound::from_borrowed_ptr(py, item) };
+        self::id(&item, index)
     }
-    Ok(())
 }
 
 fn collect<'py>(

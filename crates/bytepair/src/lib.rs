@@ -28,6 +28,7 @@ pub mod charsmap;
 mod compose;
 mod cover;
 pub mod cut;
+pub mod decode;
 mod dropout;
 pub mod each;
 pub mod error;

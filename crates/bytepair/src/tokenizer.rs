@@ -24,7 +24,6 @@ use crate::sink::{Behind, Count, Sink};
 use crate::special::{Choice, Policy, SpecialTokens};
 use crate::stream::Buffers;
 use crate::symbols::Symbols;
-use crate::vocab::PAD;
 
 /// How many pieces are cut before they are merged: enough to keep each loop tight, few enough that
 /// their ends stay in the first-level cache.
@@ -397,61 +396,6 @@ impl Tokenizer {
             .vocab()
             .id(bytes)
             .or_else(|| std::str::from_utf8(bytes).ok().and_then(|token| self.special.id(token)))
-    }
-
-    /// Appends the bytes of `ids` to `bytes`.
-    ///
-    /// # Errors
-    /// [`Error::UnknownToken`], naming the first id that no token has.
-    pub fn decode(&self, ids: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
-        if !self.drops_space {
-            return self.decode_part(ids, bytes);
-        }
-        let start = bytes.len();
-        self.decode_part(ids, bytes)?;
-        if bytes.get(start) == Some(&b' ') {
-            bytes.remove(start);
-        }
-        Ok(())
-    }
-
-    /// [`Tokenizer::decode`] of ids that others come before: no space is left out.
-    ///
-    /// # Errors
-    /// As [`Tokenizer::decode`].
-    pub fn decode_part(&self, ids: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
-        let Some((starts, arena)) = self.model.vocab().dense() else {
-            return self.decode_each(ids, 0, bytes);
-        };
-        for (index, &id) in ids.iter().enumerate() {
-            let at = id as usize;
-            let &[start, end] = starts.get(at..at.wrapping_add(2)).unwrap_or(&[0, 0]) else {
-                return self.decode_each(&ids[index..], index, bytes);
-            };
-            let (start, len) = (start as usize, (end - start) as usize);
-            // Copying a fixed number of bytes is cheaper than copying just those of the token.
-            match arena.get(start..start + PAD) {
-                Some(window) if 0 < len && len <= PAD => {
-                    let before = bytes.len();
-                    bytes.extend_from_slice(window);
-                    bytes.truncate(before + len);
-                }
-                _ => self.decode_each(&ids[index..=index], index, bytes)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// [`Tokenizer::decode`] of ids that stand at `first` of those given: its slow twin.
-    fn decode_each(&self, ids: &[u32], first: usize, bytes: &mut Vec<u8>) -> Result<()> {
-        for (index, &id) in (first..).zip(ids) {
-            bytes.extend_from_slice(self.token_bytes(id).ok_or_else(|| Error::UnknownToken {
-                id: u64::from(id),
-                index,
-                vocab_size: self.vocab_size(),
-            })?);
-        }
-        Ok(())
     }
 
     /// The rule its merges follow.
