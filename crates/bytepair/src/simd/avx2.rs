@@ -2,11 +2,8 @@
 
 #![expect(unsafe_code, reason = "intrinsics: classifies at 3 times the rate of the portable path")]
 
-use std::arch::x86_64::{
-    __m256i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256,
-    _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_setzero_si256,
-    _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_srli_epi16,
-};
+#[allow(clippy::wildcard_imports, reason = "the names of intrinsics say where they are from")]
+use std::arch::x86_64::*;
 
 use super::{HIGH, INSIDE, Work};
 

@@ -2,17 +2,8 @@
 
 #![expect(unsafe_code, reason = "gathers: new pieces are merged twice as fast, long ones 3 times")]
 
-use std::arch::x86_64::{
-    __m256i, __m512i, __mmask16, _mm_cvtsi32_si128, _mm512_add_epi32, _mm512_and_si512,
-    _mm512_andnot_si512, _mm512_castsi256_si512, _mm512_castsi512_si256, _mm512_cmpeq_epi32_mask,
-    _mm512_cmpge_epi32_mask, _mm512_cmplt_epu32_mask, _mm512_cmpneq_epi32_mask,
-    _mm512_cvtepi64_epi32, _mm512_cvtepu32_epi64, _mm512_extracti64x4_epi64, _mm512_inserti64x4,
-    _mm512_lzcnt_epi64, _mm512_mask_i32gather_epi32, _mm512_mask_i32scatter_epi32,
-    _mm512_mask_mov_epi32, _mm512_maskz_mov_epi64, _mm512_min_epu32, _mm512_mullo_epi32,
-    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_slli_epi32,
-    _mm512_sllv_epi32, _mm512_sllv_epi64, _mm512_srl_epi32, _mm512_srli_epi32, _mm512_storeu_si512,
-    _mm512_sub_epi64, _mm512_test_epi32_mask, _mm512_xor_si512,
-};
+#[allow(clippy::wildcard_imports, reason = "the names of intrinsics say where they are from")]
+use std::arch::x86_64::*;
 
 use super::super::lanes::{LANES, Lanes, PARTS, SLOTS_MOST, Table};
 use super::{load, store};

@@ -5,14 +5,8 @@
 mod lanes;
 mod turn;
 
-use std::arch::x86_64::{
-    __m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm256_loadu_si256, _mm256_storeu_si256,
-    _mm512_add_epi32, _mm512_castsi512_si128, _mm512_cmpge_epu8_mask, _mm512_cmplt_epi8_mask,
-    _mm512_cmplt_epu8_mask, _mm512_cvtepu8_epi32, _mm512_loadu_si512, _mm512_mask_mov_epi8,
-    _mm512_maskz_compress_epi8, _mm512_maskz_mov_epi8, _mm512_maskz_permutex2var_epi8,
-    _mm512_movepi8_mask, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi32,
-    _mm512_shuffle_i64x2, _mm512_storeu_si512, _mm512_test_epi8_mask,
-};
+#[allow(clippy::wildcard_imports, reason = "the names of intrinsics say where they are from")]
+use std::arch::x86_64::*;
 
 use super::{HIGH, INSIDE, Leads, Work};
 pub(super) use lanes::merge;

@@ -2,23 +2,8 @@
 
 #![expect(unsafe_code, reason = "gathers: english is encoded 1.4 times as fast as one by one")]
 
-use std::arch::x86_64::{
-    __m256i, __m512i, _mm256_add_epi32, _mm256_alignr_epi32, _mm256_and_si256,
-    _mm256_cmpgt_epu32_mask, _mm256_maskz_compress_epi32, _mm256_maskz_expand_epi16,
-    _mm256_maskz_loadu_epi32, _mm256_set1_epi32, _mm256_setr_epi16, _mm256_setr_epi32,
-    _mm256_storeu_si256, _mm256_sub_epi32, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_and_si512,
-    _mm512_andnot_si512, _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmpge_epu64_mask,
-    _mm512_cmplt_epu64_mask, _mm512_cmpneq_epi32_mask, _mm512_cmpneq_epi64_mask,
-    _mm512_cvtepi64_epi32, _mm512_cvtepu8_epi64, _mm512_cvtepu32_epi64, _mm512_i64gather_epi64,
-    _mm512_mask_and_epi64, _mm512_mask_loadu_epi64, _mm512_mask_mov_epi64, _mm512_mask_srli_epi64,
-    _mm512_maskz_compress_epi8, _mm512_maskz_compress_epi32, _mm512_maskz_compress_epi64,
-    _mm512_max_epu64, _mm512_min_epu64, _mm512_movepi64_mask, _mm512_mul_epu32, _mm512_mullo_epi64,
-    _mm512_multishift_epi64_epi8, _mm512_or_si512, _mm512_permutex2var_epi64,
-    _mm512_permutexvar_epi64, _mm512_rol_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
-    _mm512_setr_epi64, _mm512_shuffle_epi8, _mm512_slli_epi64, _mm512_sllv_epi64,
-    _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_sub_epi64,
-    _mm512_ternarylogic_epi64, _mm512_test_epi64_mask, _mm512_xor_si512, _pdep_u32, _pdep_u64,
-};
+#[allow(clippy::wildcard_imports, reason = "the names of intrinsics say where they are from")]
+use std::arch::x86_64::*;
 
 use super::super::pairs::{FACTOR, Filter, SHIFT};
 use super::super::turn::{
