@@ -11,25 +11,94 @@
 //! token when it is in none, which costs a cut and no more.
 //!
 //! Where a piece that is a token is taken whole, a token may be another than what merging gives for
-//! its bytes (588 of Llama 3). As a segment it would be taken whole too, so no cut is made before the
-//! character that such a token begins with, nor after the one it ends with.
+//! its bytes (588 of Llama 3). As a segment it would be taken whole too, so no cut is made where such a
+//! token begins or ends in the text.
 
-use hashbrown::HashSet;
+use hashbrown::HashMap;
 
 use super::Model;
 use super::heap::Heap;
 use crate::pretokenize::Seams;
 use crate::simd::Level;
-use crate::simd::pairs::Filter;
+use crate::simd::pairs::{self, Filter};
 
 /// The places where merges may join.
 #[derive(Debug)]
 pub struct Cuts {
     filter: Filter,
-    /// The first characters beyond ASCII of tokens that only a whole piece becomes.
-    heads: HashSet<u64>,
-    /// Their last ones.
-    tails: HashSet<u64>,
+    /// Tokens that only a whole piece becomes, by their first bytes.
+    heads: Edge,
+    /// The same by their last ones.
+    tails: Edge,
+}
+
+/// Four bytes.
+type Four = [u8; 4];
+
+/// Tokens by the four bytes at one of their ends.
+#[derive(Debug)]
+struct Edge {
+    /// Hashed bits of the four bytes.
+    bits: Box<[u64; 1 << (EDGE_BITS - 6)]>,
+    tokens: HashMap<Four, Few>,
+    /// Those of fewer bytes.
+    short: Few,
+}
+
+/// Tokens, or `None` for more than are worth comparing.
+type Few = Option<Vec<Box<[u8]>>>;
+
+/// log2 of the bits: 8 KiB, of which 588 tokens fill a hundredth.
+const EDGE_BITS: u32 = 16;
+
+/// The most tokens to be compared at a place, and the most bytes of one.
+const COMPARED: (usize, usize) = (16, 64);
+
+impl Edge {
+    fn new() -> Self {
+        let bits = Box::new([0; 1 << (EDGE_BITS - 6)]);
+        Self { bits, tokens: HashMap::new(), short: Some(Vec::new()) }
+    }
+
+    #[inline(always)]
+    fn bit(four: Four) -> (usize, u64) {
+        let hash = pairs::hash(u32::from_le_bytes(four).into(), EDGE_BITS);
+        (hash >> 6, 1 << (hash & 63))
+    }
+
+    fn add(&mut self, four: Option<&Four>, token: &[u8]) {
+        let tokens = if let Some(&four) = four {
+            let (word, bit) = Self::bit(four);
+            self.bits[word] |= bit;
+            self.tokens.entry(four).or_insert_with(|| Some(Vec::new()))
+        } else {
+            self.bits.fill(u64::MAX);
+            &mut self.short
+        };
+        let (most, longest) = COMPARED;
+        match tokens {
+            Some(few) if few.len() < most && token.len() <= longest => few.push(token.into()),
+            _ => *tokens = None,
+        }
+    }
+
+    /// Whether there may be tokens with these bytes.
+    #[inline(always)]
+    fn may(&self, four: Four) -> bool {
+        let (word, bit) = Self::bit(four);
+        self.bits[word] & bit != 0
+    }
+
+    /// Whether a token with these bytes is one that the text has, or may be.
+    fn has(&self, four: Four, is_here: impl Fn(&[u8]) -> bool) -> bool {
+        let is_one_of =
+            |tokens: &Few| tokens.as_ref().is_none_or(|few| few.iter().any(|token| is_here(token)));
+        is_one_of(&self.short) || self.tokens.get(&four).is_some_and(is_one_of)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.tokens.is_empty() && self.short.as_ref().is_some_and(Vec::is_empty)
+    }
 }
 
 fn is_inside(byte: u8) -> bool {
@@ -56,12 +125,6 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// The character that ends at `end`, or as much of it as there is.
-fn character_before(bytes: &[u8], end: usize) -> &[u8] {
-    let inside = bytes[..end].iter().rev().take(3).take_while(|&&byte| is_inside(byte)).count();
-    &bytes[end.saturating_sub(inside + 1)..end]
-}
-
 impl Cuts {
     /// Those of `model`; nothing where merging begins with characters, which [`crate::symbols`] cuts
     /// itself.
@@ -73,12 +136,13 @@ impl Cuts {
         let (mut heap, mut ids) = (Heap::new(), Vec::new());
         for (_, token) in model.vocab().iter().filter(|(_, token)| !token.is_ascii()) {
             cuts.add(token);
-            if model.whole_pieces() && !model.is_trained() {
+            // A segment is whole characters, as a piece is.
+            if model.whole_pieces() && !model.is_trained() && str::from_utf8(token).is_ok() {
                 ids.clear();
                 let merged = model.merge_parts(token, &mut heap, &mut ids);
                 if merged.is_err() || ids.first().copied() != model.vocab().id(token) {
-                    cuts.heads.insert(number(character(token, 0)));
-                    cuts.tails.insert(number(character_before(token, token.len())));
+                    cuts.heads.add(token.first_chunk(), token);
+                    cuts.tails.add(token.last_chunk(), token);
                 }
             }
         }
@@ -86,13 +150,27 @@ impl Cuts {
     }
 
     fn none() -> Self {
-        Self { filter: Filter::new(), heads: HashSet::new(), tails: HashSet::new() }
+        Self { filter: Filter::new(), heads: Edge::new(), tails: Edge::new() }
+    }
+
+    /// Whether [`Cuts::is_edge`] must be asked. No branch: what the bytes are, none would guess.
+    #[inline(always)]
+    fn may_be_edge(&self, text: &[u8], at: usize) -> bool {
+        let (before, after) = text.split_at(at);
+        let (Some(&last), Some(&first)) = (before.last_chunk(), after.first_chunk()) else {
+            return true;
+        };
+        self.heads.may(first) | self.tails.may(last)
     }
 
     /// Whether a token that only a whole piece becomes may begin or end at `at`.
     fn is_edge(&self, text: &[u8], at: usize) -> bool {
-        self.heads.contains(&number(character(text, at)))
-            || self.tails.contains(&number(character_before(text, at)))
+        let (before, after) = text.split_at(at);
+        let (Some(&last), Some(&first)) = (before.last_chunk(), after.first_chunk()) else {
+            return true;
+        };
+        self.heads.has(first, |token| after.starts_with(token))
+            || self.tails.has(last, |token| before.ends_with(token))
     }
 
     fn add(&mut self, token: &[u8]) {
@@ -111,6 +189,18 @@ impl Cuts {
     }
 }
 
+/// Which of `places`, bits for the bytes from `first` on, are such.
+#[inline(always)]
+fn among(places: u64, first: usize, is_such: impl Fn(usize) -> bool) -> u64 {
+    let (mut left, mut found) = (places, 0);
+    while left != 0 {
+        let bit = left.trailing_zeros();
+        left &= left - 1;
+        found |= u64::from(is_such(first + bit as usize)) << bit;
+    }
+    found
+}
+
 impl Seams for Cuts {
     #[inline(always)]
     fn is_seam(&self, text: &[u8], at: usize) -> bool {
@@ -119,16 +209,12 @@ impl Seams for Cuts {
 
     #[inline(always)]
     fn seams(&self, level: Level, text: &[u8], first: usize, places: u64) -> u64 {
-        let mut seams = level.lacking(&self.filter, text, first, places);
-        if !self.heads.is_empty() {
-            let mut left = seams;
-            while left != 0 {
-                let bit = left.trailing_zeros();
-                left &= left - 1;
-                seams &= !(u64::from(self.is_edge(text, first + bit as usize)) << bit);
-            }
+        let seams = level.lacking(&self.filter, text, first, places);
+        if self.heads.is_empty() {
+            return seams;
         }
-        seams
+        let doubtful = among(seams, first, |at| self.may_be_edge(text, at));
+        seams & !among(doubtful, first, |at| self.is_edge(text, at))
     }
 }
 
@@ -253,5 +339,31 @@ mod tests {
         assert_eq!(seams(vec![], true), [false, true]);
         assert_eq!(seams(vec![], false), [true, true]);
         assert_eq!(seams(vec![(0xC3, 0xA9)], true), [true, true]);
+    }
+
+    /// A place is a seam unless such a token begins or ends there, or more of them may than are compared.
+    #[test]
+    fn tokens_that_only_a_whole_piece_becomes_are_compared() {
+        let text = "\u{4e2d}\u{4e2d}\u{e9}\u{4e2d}\u{4e2d}\u{4e2d}".as_bytes();
+        let seams = |tokens: &[String]| {
+            let mut cuts = Cuts::none();
+            for token in tokens.iter().map(String::as_bytes) {
+                cuts.heads.add(token.first_chunk(), token);
+                cuts.tails.add(token.last_chunk(), token);
+            }
+            [6, 8, 11].map(|at| cuts.is_seam(text, at))
+        };
+        let token = |token: &str| seams(&[token.to_owned()]);
+        assert_eq!(token("\u{e9}\u{4e2d}"), [false, true, false]);
+        assert_eq!(token("\u{4e2d}\u{e9}"), [true, false, true]);
+        assert_eq!(token("\u{e9}"), [false, false, true]);
+        assert_eq!(token("\u{e9}\u{4e8d}"), [true; 3]);
+        let many: Vec<_> = ('a'..='z').map(|end| format!("\u{e9}\u{4e2d}{end}")).collect();
+        assert_eq!(seams(&many[..COMPARED.0]), [true; 3]);
+        assert_eq!(seams(&many), [false, true, true]);
+        let short: Vec<_> = ('a'..='z').map(|end| format!("\u{e8}{end}")).collect();
+        assert_eq!(seams(&short), [false; 3]);
+        let long = format!("{}\u{e9}", "\u{4e2d}".repeat(COMPARED.1));
+        assert_eq!(token(&long), [true, false, false]);
     }
 }

@@ -126,8 +126,9 @@ impl Model {
         if let Some(symbols) = self.symbols() {
             return symbols.merge_until(piece, ids, stops);
         }
-        if self.whole_pieces() && !self.is_trained() && self.vocab().id(piece).is_some() {
-            return self.merge(piece, work, ids);
+        if let Some(id) = self.whole(piece) {
+            ids.push(id);
+            return Ok(());
         }
         merge_until(&self.merges, self.vocab(), piece, WINDOW, work, ids, stops)
     }

@@ -286,17 +286,19 @@ impl Memory {
         for (piece, missed) in some.iter_mut().zip(missed) {
             *piece = pieces.get(usize::from(missed.index));
         }
-        let merges = model.plain_merges().filter(|_| missed.len() >= WORTH);
+        let merges = model.byte_merges().filter(|_| missed.len() >= WORTH);
         let done = merges.map_or([false; LANES], |merges| {
             merges.merge_lanes(level, &some[..missed.len()], &mut self.turn.lanes)
         });
         for (lane, (&missed, piece)) in missed.iter().zip(some).enumerate() {
             let Turn { ids, lanes, .. } = &mut *self.turn;
             let start = ids.len();
-            if done[lane] {
-                lanes.take(lane, ids);
-            } else {
+            if !done[lane] {
                 model.merge(piece, &mut self.heap, ids)?;
+            } else if let Some(id) = model.whole(piece) {
+                ids.push(id);
+            } else {
+                lanes.take(lane, ids);
             }
             self.keep(missed, piece, start);
         }

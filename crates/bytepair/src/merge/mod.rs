@@ -220,21 +220,24 @@ impl Model {
     /// [`Error::UnknownByte`] when no token is a byte of the piece; [`Error::Value`] when the piece
     /// has 4 GiB or more.
     pub fn merge(&self, piece: &[u8], work: &mut heap::Heap, ids: &mut Vec<u32>) -> Result<()> {
-        // Where merging gives the token anyway, the table of tokens by bytes need not be made.
-        if self.whole_pieces
-            && !self.trained
-            && let Some(id) = self.vocab.id(piece)
-        {
+        if let Some(id) = self.whole(piece) {
             ids.push(id);
             return Ok(());
         }
         self.merge_parts(piece, work, ids)
     }
 
-    /// The merges, if they alone say what [`Model::merge`] gives.
-    fn plain_merges(&self) -> Option<&Merges> {
-        let plain = self.symbols.is_none() && (self.trained || !self.whole_pieces);
-        plain.then_some(&self.merges)
+    /// The token that a piece is taken for before it is merged.
+    #[inline]
+    pub(crate) fn whole(&self, piece: &[u8]) -> Option<u32> {
+        // Where merging gives the token anyway, the table of tokens by bytes need not be made.
+        let looks = self.whole_pieces && !self.trained;
+        looks.then(|| self.vocab.id(piece)).flatten()
+    }
+
+    /// The merges that [`Model::merge_parts`] applies to bytes.
+    fn byte_merges(&self) -> Option<&Merges> {
+        self.symbols.is_none().then_some(&self.merges)
     }
 
     /// [`Model::merge`] of a piece that is not looked up first.

@@ -20,9 +20,16 @@ pub(crate) struct Filter {
     pub(super) parts: Box<[u64; PARTS]>,
 }
 
+/// A hash of so many `bits`.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "a few bits")]
+pub(crate) fn hash(number: u64, bits: u32) -> usize {
+    (number.wrapping_mul(FACTOR) >> (64 - bits)) as usize
+}
+
 fn pair_bit(left: u64, right: u64) -> (usize, u64) {
-    let hash = (left << 32 | right).wrapping_mul(FACTOR) >> SHIFT;
-    ((hash >> 6) as usize, 1 << (hash & 63))
+    let hash = hash(left << 32 | right, BITS);
+    (hash >> 6, 1 << (hash & 63))
 }
 
 fn part_bit(last: u8, first: u8) -> (usize, u64) {
