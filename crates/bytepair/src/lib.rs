@@ -41,6 +41,7 @@ pub mod offsets;
 mod overlap;
 mod pool;
 pub mod pretokenize;
+mod reach;
 mod replace;
 pub mod rows;
 pub mod simd;
