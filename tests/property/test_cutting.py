@@ -252,7 +252,12 @@ def test_real_text(kind, corpus_text):
 
 # Long words of each sort, of which a part may have fewer tokens than a shorter one.
 NASTY = ["a", "/", " ", "\n", "\0", "ab", "/*", " \t", " \n", "aB", "01", "e\u0301", "\u0301\u0327"]
-NASTY += ["abcde", "\u4e00\u4e8c\u3042", "\U0001f468\u200d\u2764\ufe0f", "abcdefghijklmnopqrstuvwxyz"]
+NASTY += [
+    "abcde",
+    "\u4e00\u4e8c\u3042",
+    "\U0001f468\u200d\u2764\ufe0f",
+    "abcdefghijklmnopqrstuvwxyz",
+]
 
 
 @pytest.mark.parametrize("kind", ["gpt2 itself", "o200k itself", "turns", "none", "o200k"])

@@ -331,8 +331,8 @@ impl Cutter<'_> {
     fn part(&self, text: &str, most: usize, keep: Keep) -> Result<Option<usize>> {
         let stretch = self.stretch(text, most, keep);
         let found = match text.len() {
-            ..=ONE_WORD => None,
-            ..=LONG => stretch.by_reach()?,
+            0..=ONE_WORD => None,
+            _ if text.len() <= LONG => stretch.by_reach()?,
             _ => Some(stretch.longest()?),
         };
         Ok(found.filter(|&found| found < text.len()))

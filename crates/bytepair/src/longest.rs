@@ -343,11 +343,14 @@ fn is_of_one_kind(text: &str) -> bool {
 fn is_sign(c: char) -> bool {
     match c {
         '\0'..='\x7f' => c.is_ascii_punctuation() || c.is_ascii_control() && !c.is_whitespace(),
-        '\u{200d}' | '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{205e}' => true,
+        '\u{200d}'
+        | '\u{2010}'..='\u{2027}'
+        | '\u{2030}'..='\u{205e}'
+        | '\u{ff01}'..='\u{ff0f}'
+        | '\u{ff1a}'..='\u{ff20}' => true,
         '\u{2190}'..='\u{2bff}' | '\u{3001}'..='\u{3020}' | '\u{1f000}'..='\u{1faff}' => {
             !c.is_numeric() && !c.is_alphabetic()
         }
-        '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}' => true,
         _ => false,
     }
 }

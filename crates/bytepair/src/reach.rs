@@ -31,21 +31,21 @@ const SOON_MERGED: usize = 48;
 /// How much is remembered before it is forgotten: parts of some hundred bytes, pairs of some tens.
 const KNOWN_MOST: usize = 1 << 12;
 
+type Map<K, V> = RefCell<HashMap<K, V, RandomState>>;
+
+/// How many tokens some bytes are, and the one nearest to the end that is kept.
+type Merged = (usize, u32);
+
 /// What merging gave, of one end of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// Of some bytes, how many tokens they are and the one nearest to the end that is kept.
-    parts: RefCell<HashMap<Box<[u8]>, (usize, u32), RandomState>>,
+    parts: Map<Box<[u8]>, Merged>,
     /// Of two tokens, from the end that is kept, whether they stay apart.
-    pairs: RefCell<HashMap<(u32, u32), bool, RandomState>>,
+    pairs: Map<(u32, u32), bool>,
 }
 
 /// Remembers one thing more, or begins anew.
-fn remember<K: std::hash::Hash + Eq, V>(
-    known: &RefCell<HashMap<K, V, RandomState>>,
-    key: K,
-    value: V,
-) {
+fn remember<K: std::hash::Hash + Eq, V>(known: &Map<K, V>, key: K, value: V) {
     let mut known = known.borrow_mut();
     if known.len() >= KNOWN_MOST {
         known.clear();
@@ -187,7 +187,7 @@ impl Stretch<'_> {
     }
 
     /// How many tokens merging makes of a part, and the one nearest to the end that is kept.
-    fn merged_part(&self, from: usize, to: usize, heap: &mut Heap) -> Result<(usize, u32)> {
+    fn merged_part(&self, from: usize, to: usize, heap: &mut Heap) -> Result<Merged> {
         let part = self.part(from, to);
         let is_long = part.len() > SOON_MERGED;
         if is_long && let Some(&known) = self.known.parts.borrow().get(part) {
