@@ -12,13 +12,13 @@ length of the longest token (at most 512 characters) where one more character do
 from __future__ import annotations
 
 import json
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Literal
 
 from bytepair import _core
 from bytepair._breaks import last_break
+from bytepair._kept import kept
 from bytepair.errors import ArgumentError
 
 __all__ = ["Search"]
@@ -175,17 +175,10 @@ def _has(chosen: Allowed, name: str) -> bool:
 _FAR = 512
 """How far is looked at most: no token of a known tokenizer is longer, and a file may hold any."""
 
-_lengths: dict[int, int] = {}
-"""Of a tokenizer, by its identity as long as it lives: the length of its longest token."""
 
-
+@kept
 def _longest_token(tokenizer: _core.Tokenizer) -> int:
     """The bytes of the longest token, and so the characters, at most; not above `_FAR`."""
-    key = id(tokenizer)
-    if key not in _lengths:
-        names = chain(tokenizer.special_tokens, tokenizer.added_tokens)
-        tokens = (len(token) for _, token in tokenizer._model.items())
-        longest = max(chain(tokens, map(len, names)), default=1)
-        _lengths[key] = min(longest, _FAR)
-        weakref.finalize(tokenizer, _lengths.pop, key, None).atexit = False
-    return _lengths[key]
+    names = chain(tokenizer.special_tokens, tokenizer.added_tokens)
+    tokens = (len(token) for _, token in tokenizer._model.items())
+    return min(max(chain(tokens, map(len, names)), default=1), _FAR)

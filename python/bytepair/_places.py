@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-import weakref
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
+from bytepair._kept import kept
 from bytepair.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -31,8 +31,11 @@ Rewriter = Callable[[str], tuple[str, Sequence[int]]]
 _PART = 1 << 20
 """How many characters are normalized at once, in some hundredths of a second."""
 
-_plain: dict[int, Tokenizer] = {}
-"""Of a tokenizer, by its identity as long as it lives: the same without its normalizer."""
+
+@kept
+def _plain(tokenizer: Tokenizer) -> Tokenizer:
+    """The same without its normalizer."""
+    return tokenizer._remade(normalizer=None)
 
 
 def rewriter(normalizer: Any) -> Rewriter | None:
@@ -64,13 +67,9 @@ def places(
     disallowed: Any = (),
 ) -> Located:
     """The ids of `text` and, for each, its start and end in `unit`s of the text as given."""
-    key = id(tokenizer)
-    if key not in _plain:
-        _plain[key] = tokenizer._remade(normalizer=None)
-        weakref.finalize(tokenizer, _plain.pop, key, None).atexit = False
     rewritten, origins = rewrite(text)
     ids, offsets = _core.encode_with_offsets(
-        _plain[key], rewritten, "char", allowed_special=allowed
+        _plain(tokenizer), rewritten, "char", allowed_special=allowed
     )
     # A special token is found before the text is rewritten, and may stand beside what changes.
     whole = tokenizer.encode(text, allowed_special=allowed, disallowed_special=disallowed)

@@ -132,6 +132,24 @@ def test_cuts(name, shape):
     assert time.process_time() - start < 120
 
 
+ONE_WORD = ["a letter", "caret", "spaces", "random letters", "random bits", "cjk"]
+
+
+@pytest.mark.parametrize("shape", ONE_WORD)
+@pytest.mark.parametrize("name", ["gpt2", "o200k_base"])
+def test_one_long_word_is_cut_about_as_soon_as_it_is_encoded(name, shape):
+    """It took thousands of times as long where each place that a bound allowed was tried."""
+    encoding, text = get_encoding(name), SHAPES[shape](200_000)
+    encoding.truncate(text, 10, side="left")
+    encoding.truncate(text, 10)
+    once = seconds(lambda: encoding.encode(text))
+    for cut in (
+        partial(encoding.chunk, text, 500, overlap=125),
+        *(partial(encoding.truncate, text, 500, side=side) for side in ("left", "right", "middle")),
+    ):
+        assert any(seconds(cut) < 100 * once + 0.005 for _ in range(TRIES)), (cut, once)
+
+
 @pytest.mark.parametrize("shape", ["a letter", "spaces, then a letter", "random bits", "cjk"])
 def test_no_pattern(shape):
     """Without a pattern a whole text is one piece."""

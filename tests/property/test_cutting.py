@@ -248,3 +248,35 @@ def test_real_text(kind, corpus_text):
         assert max(len(chunk.ids) for chunk in chunks) <= 500
         for side in ("right", "left", "middle"):
             assert 2_990 <= len(tokenizer.truncate_with_span(text, 3_000, side=side)[1]) <= 3_000
+
+
+# Long words of each sort, of which a part may have fewer tokens than a shorter one.
+NASTY = ["a", "/", " ", "\n", "\0", "ab", "/*", " \t", " \n", "aB", "01", "e\u0301", "\u0301\u0327"]
+NASTY += [
+    "abcde",
+    "\u4e00\u4e8c\u3042",
+    "\U0001f468\u200d\u2764\ufe0f",
+    "abcdefghijklmnopqrstuvwxyz",
+]
+
+
+@pytest.mark.parametrize("kind", ["gpt2 itself", "o200k itself", "turns", "none", "o200k"])
+@given(data=st.data())
+def test_chunks_of_nasty_words_are_the_longest(kind, data):
+    tokenizer = TOKENIZERS[kind]
+    size = data.draw(st.integers(1, 700))
+    random = data.draw(st.randoms(use_true_random=False))
+    text = "".join(random.choices(data.draw(st.sampled_from(NASTY)), k=size))
+    most = data.draw(st.integers(4, 40))
+    overlap = data.draw(st.integers(0, most - 1))
+    chunks = tokenizer.chunk(text, most, overlap=overlap)
+    start = done = 0
+    for chunk in chunks[:3]:
+        end = start + len(longest(tokenizer, text[start : start + 150 * most], most, "right"))
+        if end <= done:
+            start = done
+            end = start + len(longest(tokenizer, text[start : start + 150 * most], most, "right"))
+        assert (chunk.start, chunk.end) == (start, end)
+        done = end
+        start = end - len(longest(tokenizer, text[start:end], overlap, "left"))
+    assert chunks[-1].end == len(text)

@@ -33,7 +33,7 @@ const LAST: usize = 63;
 
 impl Lengths {
     /// The lengths, ascending.
-    pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
+    pub(crate) fn iter(self) -> impl DoubleEndedIterator<Item = usize> {
         (1..=self.longest).filter(move |&length| self.bits >> length.min(LAST) & 1 == 1)
     }
 }

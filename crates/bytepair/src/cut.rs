@@ -7,18 +7,21 @@
 //! The text is counted up to the word in which the limit is passed, at places where a cut changes no
 //! piece; what of that word fits is found by `longest.rs`. A [`Pulse`] can stop all of it.
 
-use std::cell::OnceCell;
+use std::cell::Cell;
 
 use crate::breaks::Break;
-use crate::cover::Index;
 use crate::error::{Error, Result};
 use crate::longest::{Keep, Stretch};
+use crate::reach::Known;
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
 use crate::watched::Pulse;
 
 /// From this many bytes on a stretch without a safe cut is searched at once.
 const LONG: usize = 1 << 14;
+
+/// Up to this many bytes a stretch is counted at once.
+const ONE_WORD: usize = 1 << 8;
 
 /// A safe cut is looked for so far, in bytes, or farther where the limit is large.
 const FAR: usize = 1 << 16;
@@ -34,8 +37,19 @@ struct Cutter<'a> {
     tokenizer: &'a Tokenizer,
     policy: &'a Policy,
     pulse: &'a Pulse<'a>,
-    /// For keeping the start and for keeping the end; made for the first long stretch.
-    indexes: [OnceCell<Index>; 2],
+    /// For each step, what is known of the safe cuts of the text.
+    seen: [Cell<Option<Seen>>; STEPS.len()],
+    /// For keeping the start and for keeping the end.
+    known: [Known; 2],
+}
+
+/// That there is no safe cut between two places, which are counted from the end of the text.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    from: usize,
+    to: usize,
+    /// Whether there is one at the second place.
+    is_place: bool,
 }
 
 impl<'a> Cutter<'a> {
@@ -48,7 +62,8 @@ impl<'a> Cutter<'a> {
     ) -> Result<Self> {
         tokenizer.refuse_rewritten(text, pulse)?;
         policy.check(text)?;
-        Ok(Self { tokenizer, policy, pulse, indexes: [OnceCell::new(), OnceCell::new()] })
+        let (seen, known) = Default::default();
+        Ok(Self { tokenizer, policy, pulse, seen, known })
     }
 }
 
@@ -200,10 +215,31 @@ impl Cutter<'_> {
     }
 
     /// The least place at or after `from` where a cut changes neither pieces nor special tokens, if
-    /// there is one within `far` bytes.
-    fn near_place(&self, text: &str, from: usize, far: usize) -> Option<usize> {
+    /// there is one within `far` bytes. `text` is an end of the text that is cut, and `seen` what the
+    /// calls before have seen of it.
+    fn near_place(
+        &self,
+        text: &str,
+        from: usize,
+        far: usize,
+        seen: &Cell<Option<Seen>>,
+    ) -> Option<usize> {
         let end = text.floor_char_boundary(from.saturating_add(far));
-        self.place(&text[..end], from).filter(|&at| !self.policy.crosses(text, at))
+        let length = text.len();
+        let before = seen.get().filter(|seen| seen.from <= length && length - seen.from <= from);
+        let place = match before {
+            Some(Seen { to, is_place, .. }) if from <= length - to => {
+                let to = length - to;
+                if is_place { Some(to) } else { self.place(&text[..end], to) }
+            }
+            _ => self.place(&text[..end], from),
+        };
+        let place = place.filter(|&at| !self.policy.crosses(text, at));
+        if from < end {
+            let (from, to) = (length - from, length - place.unwrap_or(end));
+            seen.set(Some(Seen { from, to, is_place: place.is_some() }));
+        }
+        place
     }
 
     /// The least place at or after `from` where a cut changes neither pieces nor special tokens.
@@ -223,19 +259,17 @@ impl Cutter<'_> {
     fn prefix(&self, text: &str, most: usize) -> Result<usize> {
         let (mut at, mut left, mut passed) = (0, most, text.len() + 1);
         let far = FAR.max(most.saturating_mul(64));
-        for step in STEPS {
+        for (step, seen) in STEPS.into_iter().zip(&self.seen) {
             while at < text.len() {
-                let next = self.near_place(text, at.saturating_add(step), far);
+                let next = self.near_place(text, at.saturating_add(step), far, seen);
                 let next = next.unwrap_or(text.len());
                 if next >= passed {
                     break;
                 }
-                if next - at > LONG {
-                    // To count all of it would take longer than to find what fits.
-                    let found = self.longest(&text[at..next], left, Keep::Start)?;
-                    if found < next - at {
-                        return Ok(at + found);
-                    }
+                if (next - at > step + ONE_WORD || next == text.len())
+                    && let Some(found) = self.part(&text[at..next], left, Keep::Start)?
+                {
+                    return Ok(at + found);
                 }
                 let count = self.count(&text[at..next], left)?;
                 if count > left {
@@ -261,11 +295,10 @@ impl Cutter<'_> {
                 if passed.is_some_and(|passed| next <= passed) {
                     break;
                 }
-                if at - next > LONG {
-                    let found = self.longest(&text[next..at], left, Keep::End)?;
-                    if found < at - next {
-                        return Ok(at - found);
-                    }
+                if (at - next > step + ONE_WORD || next == 0)
+                    && let Some(found) = self.part(&text[next..at], left, Keep::End)?
+                {
+                    return Ok(at - found);
                 }
                 let count = self.count(&text[next..at], left)?;
                 if count > left {
@@ -293,10 +326,39 @@ impl Cutter<'_> {
         0
     }
 
+    /// The bytes of the longest start or end of a stretch that fits, if that is not all of it, and if
+    /// to find it takes less time than to count.
+    fn part(&self, text: &str, most: usize, keep: Keep) -> Result<Option<usize>> {
+        let stretch = self.stretch(text, most, keep);
+        let found = match text.len() {
+            0..=ONE_WORD => None,
+            _ if text.len() <= LONG => stretch.by_reach()?,
+            _ => Some(stretch.longest()?),
+        };
+        Ok(found.filter(|&found| found < text.len()))
+    }
+
     /// The bytes of the longest start or end of a stretch that fits.
     fn longest(&self, text: &str, most: usize, keep: Keep) -> Result<usize> {
-        let &Self { tokenizer, policy, pulse, ref indexes } = self;
-        let index = &indexes[usize::from(keep == Keep::End)];
-        Stretch { tokenizer, policy, text, most, keep, index, pulse }.longest()
+        self.stretch(text, most, keep).longest()
+    }
+
+    fn stretch<'s>(&'s self, text: &'s str, most: usize, keep: Keep) -> Stretch<'s> {
+        let &Self { tokenizer, policy, pulse, ref known, .. } = self;
+        // Of one character again and again, start and end are the same, and the tokens of a start
+        // change less from one to the next.
+        let unit = text.chars().next().map_or(0, char::len_utf8);
+        let bytes = text.as_bytes();
+        let is_run = keep == Keep::End && bytes[unit..] == bytes[..bytes.len() - unit];
+        let keep = if is_run { Keep::Start } else { keep };
+        Stretch {
+            tokenizer,
+            policy,
+            text,
+            most,
+            keep,
+            known: &known[usize::from(keep == Keep::End)],
+            pulse,
+        }
     }
 }

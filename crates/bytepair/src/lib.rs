@@ -42,6 +42,7 @@ pub mod offsets;
 mod overlap;
 mod pool;
 pub mod pretokenize;
+mod reach;
 mod replace;
 pub mod rows;
 pub mod simd;

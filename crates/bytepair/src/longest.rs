@@ -10,12 +10,10 @@
 //! made longer while more fits within the longest token's length, with as much work again. In one
 //! piece all of that costs little: of the tokens of a start, only the last few change with its end.
 
-use std::cell::OnceCell;
-
-use crate::cover::Index;
 use crate::error::Result;
 use crate::merge::heap::Heap;
 use crate::pretokenize::Pattern;
+use crate::reach::Known;
 use crate::special::Policy;
 use crate::tokenizer::Tokenizer;
 use crate::watched::Pulse;
@@ -24,7 +22,7 @@ use crate::watched::Pulse;
 const TRY_EACH: usize = 512;
 
 /// How many bytes may be encoded to find the longest part, tens of milliseconds' worth.
-const WORK: usize = 1 << 24;
+pub(crate) const WORK: usize = 1 << 24;
 
 /// The farthest bound that is looked for, in bytes; some tens of bytes of memory for each.
 const BOUND_MOST: usize = 1 << 20;
@@ -55,14 +53,14 @@ pub(crate) struct Stretch<'a> {
     pub(crate) text: &'a str,
     pub(crate) most: usize,
     pub(crate) keep: Keep,
-    /// Of the tokenizer's tokens and this end, made when it is wanted.
-    pub(crate) index: &'a OnceCell<Index>,
+    /// Of this end, what other stretches have shown.
+    pub(crate) known: &'a Known,
     pub(crate) pulse: &'a Pulse<'a>,
 }
 
 /// The tokens of a text from the end that is kept on, or the first of them.
-struct Row {
-    tokens: Vec<Token>,
+pub(crate) struct Row {
+    pub(crate) tokens: Vec<Token>,
     kind: Kind,
 }
 
@@ -78,15 +76,18 @@ enum Kind {
 }
 
 /// A token of a row, and the distance up to which the row goes with it.
-struct Token {
-    id: u32,
-    to: usize,
+pub(crate) struct Token {
+    pub(crate) id: u32,
+    pub(crate) to: usize,
 }
 
 impl<'a> Stretch<'a> {
     /// The bytes of the longest end that fits.
     pub(crate) fn longest(&self) -> Result<usize> {
         let whole = self.text.len();
+        if let Some(found) = self.by_reach()? {
+            return Ok(found);
+        }
         if whole <= TRY_EACH {
             return self.longest_below(whole + 1);
         }
@@ -99,7 +100,7 @@ impl<'a> Stretch<'a> {
     }
 
     /// The bytes from distance `from` to distance `to`.
-    fn part(&self, from: usize, to: usize) -> &'a [u8] {
+    pub(crate) fn part(&self, from: usize, to: usize) -> &'a [u8] {
         let bytes = self.text.as_bytes();
         match self.keep {
             Keep::Start => &bytes[from..to],
@@ -107,14 +108,14 @@ impl<'a> Stretch<'a> {
         }
     }
 
-    fn kept(&self, distance: usize) -> &'a str {
+    pub(crate) fn kept(&self, distance: usize) -> &'a str {
         match self.keep {
             Keep::Start => &self.text[..distance],
             Keep::End => &self.text[self.text.len() - distance..],
         }
     }
 
-    fn is_boundary(&self, distance: usize) -> bool {
+    pub(crate) fn is_boundary(&self, distance: usize) -> bool {
         self.text.is_char_boundary(match self.keep {
             Keep::Start => distance,
             Keep::End => self.text.len() - distance,
@@ -138,7 +139,7 @@ impl<'a> Stretch<'a> {
 
     /// The greatest distance that `most` tokens can cover; nothing when it is too far.
     fn bound(&self) -> Result<Option<usize>> {
-        let index = self.index.get_or_init(|| Index::new(self.tokenizer, self.keep));
+        let index = self.index();
         let whole = self.text.len();
         // The least tokens that cover up to each distance; a distance not in it is out of reach.
         let mut levels = vec![usize::MAX];
@@ -233,7 +234,7 @@ impl<'a> Stretch<'a> {
     }
 
     /// The first tokens, `most` at most, of what is kept up to `distance`.
-    fn row(&self, distance: usize, most: usize, work: &mut usize) -> Result<Row> {
+    pub(crate) fn row(&self, distance: usize, most: usize, work: &mut usize) -> Result<Row> {
         let (text, mut ids) = (self.kept(distance), Vec::new());
         self.tokenizer.encode_until(text, self.policy, &mut ids, self.pulse)?;
         if self.keep == Keep::End {
@@ -286,32 +287,11 @@ impl<'a> Stretch<'a> {
         if !is_one {
             return Ok(None);
         }
-        self.pulse.check()?;
-        let inside = row.tokens.partition_point(|token| token.to <= distance);
-        let (mut ids, mut back) = (Vec::new(), 1);
-        // Go back some tokens, encode from there, and see whether that joins what is before.
-        loop {
-            let kept = inside.saturating_sub(back);
-            let last = row.tokens[..kept].last();
-            let from = last.map_or(0, |token| token.to);
-            if !spend(work, distance - from) {
-                return Ok(None);
-            }
-            ids.clear();
-            self.tokenizer.model().merge_parts(self.part(from, distance), heap, &mut ids)?;
-            if self.keep == Keep::End {
-                ids.reverse();
-            }
-            let stays = |outer: &Token| self.stays((outer.id, from), ids[0], heap);
-            if last.map_or(Ok(true), stays)? {
-                return Ok(Some(kept + ids.len()));
-            }
-            back *= 2;
-        }
+        self.merged(row, distance, heap, work)
     }
 
     /// Whether all up to `distance` is one piece that merging alone decides.
-    fn is_one_piece(&self, distance: usize, work: &mut usize) -> Result<bool> {
+    pub(crate) fn is_one_piece(&self, distance: usize, work: &mut usize) -> Result<bool> {
         let pretokenizer = self.tokenizer.pretokenizer();
         if *pretokenizer.pattern() != Pattern::None && !spend(work, distance / SCAN_SHARE) {
             return Ok(false);
@@ -324,51 +304,59 @@ impl<'a> Stretch<'a> {
         Ok(pretokenizer.fill(text, 0, &mut ends, 1)?.next == text.len())
     }
 
-    /// Whether a piece is not merged, because it is looked up and found.
-    fn is_token(&self, piece: &str) -> bool {
-        self.tokenizer.model().whole_pieces()
+    /// Whether a piece is not merged, because it is looked up and found, and merging may not give that.
+    pub(crate) fn is_token(&self, piece: &str) -> bool {
+        let model = self.tokenizer.model();
+        model.whole_pieces()
+            && !model.is_trained()
             && piece.len() <= self.tokenizer.longest_token()
             && self.tokenizer.token_id(piece.as_bytes()).is_some()
     }
 
     /// Whether each part of `text`, which is one piece, is one too, as far as is known.
-    fn is_closed(&self, text: &str) -> bool {
+    pub(crate) fn is_closed(&self, text: &str) -> bool {
         let pattern = self.tokenizer.pretokenizer().pattern();
         // A special token that must be a word of its own may stand in a part alone.
         self.tokenizer.special().flags().len() == 0
             && (*pattern == Pattern::None || pattern.name().is_some() && is_of_one_kind(text))
     }
-
-    /// Whether the token up to distance `from` stays apart from `inner`, which comes behind it.
-    ///
-    /// Merging joins tokens in order of rank wherever they stand, so a row of tokens is the
-    /// encoding of its bytes if each two neighbours are the encoding of theirs.
-    fn stays(&self, (outer, from): (u32, usize), inner: u32, heap: &mut Heap) -> Result<bool> {
-        let len = |id| self.tokenizer.token_bytes(id).map_or(0, <[u8]>::len);
-        let mut ids = Vec::new();
-        let part = self.part(from - len(outer), from + len(inner));
-        self.tokenizer.model().merge_parts(part, heap, &mut ids)?;
-        Ok(match self.keep {
-            Keep::Start => ids == [outer, inner],
-            Keep::End => ids == [inner, outer],
-        })
-    }
 }
 
 /// Whether each part of a piece like this is one, in each named pattern: letters of ASCII, or letters
 /// and marks none of which is upper case (in o200k a letter without case is both upper and lower), or
-/// signs of ASCII, or white space without line ends.
+/// signs, or marks, or digits of ASCII (where more than three are one), or white space without line
+/// ends, or one character again and again.
 fn is_of_one_kind(text: &str) -> bool {
     let is_lower = |c: char| c.is_alphabetic() && !c.is_uppercase() && c.to_lowercase().eq([c]);
     let is_blank = |c: char| c.is_whitespace() && c != '\r' && c != '\n';
+    let first = text.chars().next();
     text.bytes().all(|byte| byte.is_ascii_alphabetic())
-        || text.bytes().all(|byte| byte.is_ascii_punctuation())
+        || text.chars().all(is_sign)
         || text.chars().all(is_lower)
         || text.chars().all(is_blank)
+        || text.chars().all(|c| matches!(c, '\u{300}'..='\u{36f}'))
+        || text.bytes().all(|byte| byte.is_ascii_digit())
+        || text.chars().all(|c| Some(c) == first)
+}
+
+/// Whether this is neither letter nor number, mark nor white space, as far as is known here.
+fn is_sign(c: char) -> bool {
+    match c {
+        '\0'..='\x7f' => c.is_ascii_punctuation() || c.is_ascii_control() && !c.is_whitespace(),
+        '\u{200d}'
+        | '\u{2010}'..='\u{2027}'
+        | '\u{2030}'..='\u{205e}'
+        | '\u{ff01}'..='\u{ff0f}'
+        | '\u{ff1a}'..='\u{ff20}' => true,
+        '\u{2190}'..='\u{2bff}' | '\u{3001}'..='\u{3020}' | '\u{1f000}'..='\u{1faff}' => {
+            !c.is_numeric() && !c.is_alphabetic()
+        }
+        _ => false,
+    }
 }
 
 /// Takes `bytes` of the work that is left; false when there is not so much.
-fn spend(work: &mut usize, bytes: usize) -> bool {
+pub(crate) fn spend(work: &mut usize, bytes: usize) -> bool {
     let enough = bytes <= *work;
     *work = work.saturating_sub(bytes);
     enough
@@ -376,7 +364,7 @@ fn spend(work: &mut usize, bytes: usize) -> bool {
 
 impl Tokenizer {
     /// The bytes of the longest token.
-    fn longest_token(&self) -> usize {
+    pub(crate) fn longest_token(&self) -> usize {
         *self.longest.get_or_init(|| {
             let vocab = self.model().vocab().iter().map(|(_, bytes)| bytes.len()).max();
             let names = self.special().iter().chain(self.special().added());
@@ -393,5 +381,68 @@ impl Tokenizer {
             && self.normalizer().is_none()
             && self.model().symbols().is_none()
             && self.special().flags().len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pretokenize::{Pretokenizer, pattern_names};
+
+    #[test]
+    fn of_one_kind_each_part_of_a_piece_is_one() {
+        let kinds = [
+            "aZ",
+            "\u{e9}\u{df}",
+            "\u{4e00}\u{3042}",
+            "/*_-\0\x1b",
+            "\u{1f468}\u{200d}\u{2764}",
+            " \t",
+            "\u{a0}\u{3000}",
+            "\u{301}\u{327}",
+            "07",
+            "\n",
+            "\r",
+            "\u{661}",
+            "\u{2028}",
+            "\u{903}",
+            "\u{ff01}\u{3002}",
+            "\u{1c5}",
+            "'",
+            "\u{2cb}",
+            "\u{1}",
+            "\u{ad}",
+            "A",
+            "\u{1d400}",
+            "\u{10ffff}",
+        ];
+        let mut tried = 0;
+        for name in pattern_names() {
+            let pattern = Pattern::named(name).expect("it is listed");
+            let pretokenizer = Pretokenizer::new(&pattern).expect("it is named");
+            let is_one = |text: &str| {
+                let mut ends = Vec::new();
+                let filled = pretokenizer.fill(text, 0, &mut ends, 1).expect("it is named");
+                filled.next == text.len()
+            };
+            for (kind, seed) in
+                kinds.iter().flat_map(|kind| (0..40_usize).map(move |seed| (kind, seed)))
+            {
+                let signs: Vec<char> = kind.chars().collect();
+                let sign = |at: usize| signs[(at * at * 7 + at * seed + at / 3) % signs.len()];
+                let text: String = (0..36).map(sign).collect();
+                if !is_one(&text) || !is_of_one_kind(&text) {
+                    continue;
+                }
+                tried += 1;
+                for (from, _) in text.char_indices() {
+                    for (at, last) in text[from..].char_indices() {
+                        let part = &text[from..from + at + last.len_utf8()];
+                        assert!(is_one(part), "{name} {part:?} of {text:?}");
+                    }
+                }
+            }
+        }
+        assert!(tried > 4000, "{tried}");
     }
 }

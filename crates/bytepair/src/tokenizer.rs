@@ -13,6 +13,7 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use crate::cover::Index;
 use crate::error::{Error, Result};
 use crate::merge::cuts::Cuts;
 use crate::merge::memory::Memory;
@@ -47,6 +48,8 @@ pub struct Tokenizer {
     /// Made for the first text that is long enough.
     cuts: OnceLock<Option<Cuts>>,
     pub(crate) longest: OnceLock<usize>,
+    /// For keeping the start and for keeping the end; made for the first long word that is cut.
+    pub(crate) indexes: [OnceLock<Index>; 2],
     pool: Pool<Box<Scratch>>,
     pub(crate) buffers: Pool<Buffers>,
 }
@@ -112,6 +115,7 @@ impl Tokenizer {
             strict: OnceLock::new(),
             cuts,
             longest: OnceLock::new(),
+            indexes: [OnceLock::new(), OnceLock::new()],
             pool,
             buffers,
         })
