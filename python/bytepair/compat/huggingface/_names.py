@@ -15,6 +15,25 @@ from bytepair.errors import ArgumentError
 from bytepair.formats.gpt2 import CHARACTER_TO_BYTE, spell
 from bytepair.tokenizer import Tokenizer
 
+_NEW = "make a new FastTokenizer of tokenizer.backend.with_special_tokens([...])"
+_SAVED = 'tokenizer.backend.save(folder, format="huggingface") writes the files'
+_ELSEWHERE = {
+    "backend_tokenizer": (
+        "tokenizer.backend is the bytepair.Tokenizer, of which to_huggingface() makes an object "
+        "of the tokenizers library"
+    ),
+    "added_tokens_decoder": (
+        "its AddedToken objects are of the tokenizers library; get_added_vocab() has the tokens "
+        "and their ids"
+    ),
+    "add_tokens": _NEW,
+    "add_special_tokens": _NEW,
+    "save_pretrained": _SAVED,
+    "save_vocabulary": _SAVED,
+    "train_new_from_iterator": "bytepair.train makes a new tokenizer",
+}
+"""What transformers has and this has not: where it is found instead."""
+
 
 class Names:
     """The vocabulary of a tokenizer, and which token has which role."""
@@ -50,6 +69,16 @@ class Names:
     def get_added_vocab(self) -> dict[str, int]:
         """The special and added tokens, by id."""
         return dict(sorted(self._added.items(), key=lambda item: item[1]))
+
+    @property
+    def added_tokens_encoder(self) -> dict[str, int]:
+        """`get_added_vocab()`."""
+        return self.get_added_vocab()
+
+    @property
+    def name_or_path(self) -> str:
+        """What `from_pretrained` was given, or the name of what was taken over; else `""`."""
+        return self._settings.name_or_path
 
     @property
     def vocab_size(self) -> int:
@@ -102,7 +131,8 @@ class Names:
         settings = self.__dict__.get("_settings")
         role = name.removesuffix("_id")
         if settings is None or not (role in ROLES or role in settings.roles):
-            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            way_out = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+            message = f"{type(self).__name__!r} object has no attribute {name!r}{way_out}"
             raise AttributeError(message)
         token = settings.roles.get(role)
         return token if token is None or role == name else self.convert_tokens_to_ids(token)

@@ -54,6 +54,7 @@ class Settings:
     """Whether offsets leave out the spaces at both ends of a token."""
     keeps_first_space: bool = True
     """Whether one space stays in the offsets at the beginning of a text, where they are trimmed."""
+    name_or_path: str = ""
 
 
 def from_directory(folder: str) -> Settings:
@@ -92,6 +93,7 @@ def from_object(tokenizer: Any) -> Settings:
         model_input_names=list(tokenizer.model_input_names),
         split_special_tokens=bool(tokenizer.split_special_tokens),
         model_size=tokenizer.vocab_size,
+        name_or_path=str(tokenizer.name_or_path),
     )
     settings.roles.pop("additional_special_tokens", None)
     post_process(settings, data.get("post_processor"), "the tokenizer")

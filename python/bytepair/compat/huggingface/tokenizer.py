@@ -136,7 +136,9 @@ class FastTokenizer(Padding, Decoding, Chats):
         path = os.fspath(name)
         if not os.path.isdir(path):
             path = located(path, revision=revision, token=token, local_files_only=local_files_only)
-        return _made(cls, huggingface.load(path), _settings.from_directory(path))
+        settings = _settings.from_directory(path)
+        settings.name_or_path = os.fspath(name)
+        return _made(cls, huggingface.load(path), settings)
 
     @classmethod
     def from_transformers(cls, tokenizer: Any) -> FastTokenizer:
