@@ -15,7 +15,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bytepair._types import SpecialTokens
 
-__all__ = ["check_ids", "check_names", "encoded", "listed", "special_ids", "without_special"]
+__all__ = [
+    "check_ids",
+    "check_kind",
+    "check_names",
+    "encoded",
+    "listed",
+    "names_alone",
+    "special_ids",
+    "without_special",
+]
 
 
 def check_names(names: list[str]) -> None:
@@ -57,13 +66,35 @@ def listed(special_tokens: object) -> list[str]:
     return list(special_tokens)
 
 
+def names_alone(special_tokens: object) -> list[str]:
+    """The special tokens of a corpus: names, which training numbers later.
+
+    Raises `TypeError` for a mapping, whose ids would be lost, and for what is no list of names.
+    """
+    check_kind(special_tokens)
+    if isinstance(special_tokens, Mapping):
+        message = (
+            f"special_tokens has ids ({dict(special_tokens)!r:.80}), and training gives the ids "
+            f"itself, as special_ids says; give the names alone: {list(special_tokens)!r:.80}"
+        )
+        raise TypeError(message)
+    names = listed(special_tokens)
+    check_names(names)
+    return names
+
+
+def check_kind(special_tokens: object) -> None:
+    """Refuse a `str`, which is a collection of characters."""
+    if isinstance(special_tokens, str):
+        message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
+        raise TypeError(message)
+
+
 def special_ids(vocab: Mapping[int, bytes], special_tokens: SpecialTokens | None) -> dict[str, int]:
     """The ids of the special tokens: the vocab's where it has them, else the next free ones."""
     if special_tokens is None:
         return {}
-    if isinstance(special_tokens, str):
-        message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
-        raise TypeError(message)
+    check_kind(special_tokens)
     names = listed(special_tokens)
     check_names(names)
     wanted = {token.encode(): token for token in names}

@@ -25,7 +25,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -75,6 +75,9 @@ class BPETokenizerSimple:
         tokens += sorted(set(marked) - set(tokens))
         if "Ġ" not in tokens:
             tokens.append("Ġ")
+        if isinstance(allowed_special, (str, Mapping)):
+            kind = type(allowed_special).__name__
+            raise TypeError(f"allowed_special must be a set or list of str, not {kind}")
         special = list(dict.fromkeys(allowed_special or ()))
         if isinstance(allowed_special, (set, frozenset)):
             special.sort()  # the order of a set differs from run to run; ids must not

@@ -25,8 +25,15 @@ def check_special_tokens(special_tokens: Iterable[str]) -> list[str]:
         raise TypeError(
             f"special_tokens is the str {special_tokens!r}; pass a list: [{special_tokens!r}]"
         )
+    if not isinstance(special_tokens, Iterable):
+        raise TypeError(
+            f"special_tokens must be a list of str, not {type(special_tokens).__name__};"
+            " pass [] for none"
+        )
     tokens = list(special_tokens)
     for position, token in enumerate(tokens):
+        if not isinstance(token, str):
+            raise TypeError(f"special token {position} must be str, not {token!r}")
         if token == "":
             raise ValueError(f"special token {position} is empty; it would match everywhere")
         if token in tokens[:position]:

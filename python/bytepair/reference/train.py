@@ -98,6 +98,11 @@ def train_with(
     rules: Rules,
 ) -> Trained:
     """Count, learn, number: the frame around both learners, the slow one and that of lesson 5."""
+    if isinstance(special_tokens, Mapping):
+        raise TypeError(
+            f"special_tokens has ids ({special_tokens!r}), and training gives the ids itself;"
+            f" pass the names alone: {list(special_tokens)!r}"
+        )
     special_tokens = check_special_tokens(special_tokens)
     wanted = merges_wanted(vocab_size, special_tokens)
     merges = learner(count_pretokens(text, special_tokens, pattern), wanted, rules)
