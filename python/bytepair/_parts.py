@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_ids",
     "check_kind",
+    "check_name",
     "check_names",
     "encoded",
     "listed",
@@ -55,6 +56,13 @@ def check_ids(special_tokens: Mapping[str, int]) -> None:
         if not 0 <= number < 1 << 32:
             message = f"special token {name!r} has id {number}; ids are from 0 to 4294967295"
             raise VocabError(message)
+
+
+def check_name(name: object) -> None:
+    """Refuse the name of a tokenizer that is neither `str` nor `None`."""
+    if not (name is None or isinstance(name, str)):
+        message = f"name must be str or None, not {type(name).__name__} ({name!r:.40})"
+        raise TypeError(message)
 
 
 def listed(special_tokens: object) -> list[str]:

@@ -16,6 +16,7 @@ from bytepair import _checks, _core
 from bytepair._parts import (
     check_ids,
     check_kind,
+    check_name,
     check_names,
     encoded,
     listed,
@@ -126,6 +127,7 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Con
             message = f"vocab is a mapping from id to token bytes, not {type(vocab).__name__}"
             raise TypeError(message)
         _checks.check_way(vocab)
+        check_name(name)
         if not (added_tokens is None or isinstance(added_tokens, Mapping)):
             kind = type(added_tokens).__name__
             message = f"added_tokens is a mapping from name to id, not {kind}"

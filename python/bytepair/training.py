@@ -19,7 +19,7 @@ from typing import Literal
 
 from bytepair import _core
 from bytepair._numbers import LIMITLESS, limit, whole
-from bytepair._parts import names_alone
+from bytepair._parts import check_name, names_alone
 from bytepair._types import Pattern
 from bytepair.bounds import Bounds, MemoryLimit
 from bytepair.corpus.readers import Errors
@@ -122,6 +122,7 @@ def train(
     if special_ids not in ("after_bytes", "first", "last"):
         message = f'special_ids is {special_ids!r}; it is "after_bytes", "first" or "last"'
         raise ArgumentError(message)
+    check_name(name)
     special_tokens = names_alone(special_tokens)
     if base is not None:
         pattern, special_tokens = _rules_of(base, pattern, special_tokens, special_ids)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 import bytepair
-from bytepair import PieceCounts, Tokenizer, reference
+from bytepair import PieceCounts, Tokenizer, errors, formats, reference
+from bytepair.chat import count_chat
+from bytepair.data import Packed
+from bytepair.templates import ChatTemplate
 
 BYTES = {byte: bytes([byte]) for byte in range(256)}
 GPT2 = bytepair.get_encoding("gpt2")
@@ -88,3 +91,129 @@ def test_special_tokens_of_another_type(call, words):
     with pytest.raises(TypeError) as caught:
         call()
     assert words in str(caught.value)
+
+
+# ── Tokenizers and their files ────────────────────────────────────────────────────────────────────
+
+ALIGNED = GPT2.align("abc")
+TOKENS = GPT2.encode_ragged(["a", "b c"])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: Tokenizer(BYTES, [], name=5), TypeError, "name must be str or None, not int (5)"),
+        (lambda: bytepair.train(["a"], 300, name=b"x"), TypeError, "name must be str or None"),
+        (lambda: GPT2.save("x", format=5), TypeError, "format must be str or None, not int (5)"),
+        (lambda: GPT2.save("x", format=["gguf"]), TypeError, "format must be str or None, not l"),
+        (lambda: Tokenizer.load("x", format=0), TypeError, "format must be str or None, not int"),
+        (lambda: Tokenizer.load("x", format=""), errors.ArgumentError, "unknown format ''"),
+        (lambda: formats.options(None), TypeError, "format must be str or None, not NoneType"),
+        (lambda: GPT2.stream_decoder(errors=None), TypeError, 'such as "replace", not NoneType'),
+        (lambda: GPT2.decode_iterable([], errors=5), TypeError, "errors must be str, "),
+        (lambda: GPT2.stream_encoder(errors=None), TypeError, "errors must be str, "),
+        (lambda: GPT2.align(None), TypeError, "text must be str, not NoneType"),
+        (lambda: GPT2.align(b"abc"), TypeError, "text must be str, not bytes; decode it first"),
+        (lambda: ALIGNED.char_to_token("a"), TypeError, "place must be int, not str ('a')"),
+        (lambda: ALIGNED.char_to_tokens(None), TypeError, "place must be int, not NoneType"),
+        (lambda: ALIGNED.token_to_chars("a"), TypeError, "token must be int, not str ('a')"),
+        (lambda: ALIGNED.token_to_chars(99), IndexError, "token 99 is not in the text, which has"),
+        (lambda: ALIGNED.token_to_bytes(-9), IndexError, "token -9 is not in the text, which has"),
+        (lambda: ALIGNED.token_to_utf16(2**80), IndexError, f"token {2**80} is not in the text"),
+        (lambda: TOKENS[0:1], TypeError, "must be int, not slice; to_lists() gives a list"),
+        (lambda: TOKENS["x"], TypeError, "the index of a text must be int, not str"),
+        (lambda: TOKENS[1.0], TypeError, "the index of a text must be int, not float"),
+        (lambda: TOKENS[2**80], IndexError, f"index {2**80} is out of range: there are 2 texts"),
+        (lambda: Packed(None, GPT2, 8), TypeError, "documents must be a list of str, or a func"),
+        (lambda: Packed(["a"], None, 8), TypeError, "tokenizer must be a bytepair.Tokenizer"),
+        (lambda: Packed(["a"], "gpt2", 8), TypeError, "as get_encoding gives, not str"),
+        (
+            lambda: Packed(["a"], GPT2, 8, rank=4, world_size=2),
+            errors.ArgumentError,
+            "rank is 4 and world_size is 2; give a rank from 0 to 1",
+        ),
+        (lambda: Packed(["a"], GPT2, 8, rank="0"), TypeError, "rank must be int, not str ('0')"),
+        (
+            lambda: Packed(["a"], GPT2, 8, world_size=0),
+            errors.ArgumentError,
+            "world_size is 0; give 1 or more",
+        ),
+    ],
+)
+def test_an_argument_of_another_type_is_named(call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+def test_what_is_right_is_still_taken():
+    numpy = pytest.importorskip("numpy")
+    assert ALIGNED.token_to_chars(numpy.int64(-1)) == ALIGNED.spans()[-1]
+    assert ALIGNED.char_to_token(numpy.uint8(0)) == 0
+    assert TOKENS[numpy.int64(0)].tolist() == TOKENS.to_lists()[0]
+
+    class Old:
+        """Gone through by its indices alone, as datasets of PyTorch are."""
+
+        def __getitem__(self, index: int) -> str:
+            return ["one two", "three"][index]
+
+    assert list(Packed(Old(), GPT2, 3)) == list(Packed(["one two", "three"], GPT2, 3))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ChatTemplate(None), "source must be str, the text of a template, not NoneType"),
+        (lambda: ChatTemplate("a").render(None), "messages must be a list of messages, not None"),
+        (lambda: ChatTemplate("a").render("hi"), "messages must be a list of messages, not str"),
+        (lambda: ChatTemplate("a").render([], tools="x"), "tools must be a list of tools, not str"),
+        (lambda: ChatTemplate("a").count(GPT2, {}), "messages must be a list of messages, not d"),
+        (lambda: count_chat([], "gpt-4o", tools=None), "tools must be a list of tools, not None"),
+        (lambda: count_chat(b"hi", "gpt-4o"), "messages must be a list of messages, not bytes"),
+    ],
+)
+def test_messages_and_templates_of_another_type(call, words):
+    pytest.importorskip("jinja2")
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value).startswith(words)
+
+
+def test_a_model_that_takes_no_tokens():
+    pytest.importorskip("transformers")
+    for length in (-1, 0):
+        with pytest.raises(errors.ArgumentError, match=f"model_max_length is {length}; give 1"):
+            GPT2.to_transformers(model_max_length=length)
+    with pytest.raises(TypeError, match="model_max_length must be int, not str"):
+        GPT2.to_transformers(model_max_length="5")
+    assert GPT2.to_transformers(model_max_length=20).model_max_length == 20
+
+
+# ── Patterns that match no characters ─────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("pattern", "pieces"),
+    [
+        (r"\b", ["ab", " ", "ac"]),
+        ("(?=a)", ["ab ", "ac"]),
+        ("(?:)", ["a", "b", " ", "a", "c"]),
+        ("()", ["a", "b", " ", "a", "c"]),
+        ("^", ["ab ac"]),
+        ("$", ["ab ac"]),
+    ],
+)
+def test_a_match_of_no_characters_cuts_where_it_is(pattern, pieces):
+    """So does the readable half, and so does Hugging Face's library."""
+    assert bytepair.patterns.pretokenize("ab ac", pattern) == pieces
+    assert reference.pretokenize("ab ac", pattern) == pieces
+    made = Tokenizer({**BYTES, 256: b"ab"}, [(b"a", b"b")], pattern=pattern)
+    assert made.encode("ab ac") == [
+        id
+        for piece in pieces
+        for id in Tokenizer({**BYTES, 256: b"ab"}, [(b"a", b"b")], pattern=None).encode(piece)
+    ]
+    tokenizers = pytest.importorskip("tokenizers")
+    split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated")
+    assert [piece for piece, _ in split.pre_tokenize_str("ab ac") if piece] == pieces
