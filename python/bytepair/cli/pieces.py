@@ -134,7 +134,7 @@ def _readable(
         ("pieces", f"{len(counts):,} different, {counts.total():,} in all"),
         ("from", f"{files:,} file{'s'[: files != 1]}, {added:,} of counts"),
     ]
-    if top:
+    if top and len(counts):
         rows.append(("commonest", show.tokens([piece for piece, _ in counts.most_common(top)])))
     if output is not None:
         rows.append(("saved", output))
