@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 import bytepair
@@ -188,6 +190,67 @@ def test_a_model_that_takes_no_tokens():
     with pytest.raises(TypeError, match="model_max_length must be int, not str"):
         GPT2.to_transformers(model_max_length="5")
     assert GPT2.to_transformers(model_max_length=20).model_max_length == 20
+
+
+# ── The readable half ─────────────────────────────────────────────────────────────────────────────
+
+READABLE = reference.BPETokenizer(BYTES, [])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: reference.train_bpe_from_text(b"ab", 300), "text must be str, not bytes; decode"),
+        (lambda: reference.train_bpe_reference(None, 300), "text must be str, not NoneType"),
+        (lambda: reference.pretokenize(b"ab"), "text must be str, not bytes; decode it first"),
+        (lambda: reference.pretokenize(None, None), "text must be str, not NoneType"),
+        (lambda: reference.count_pretokens(None), "text must be str, not NoneType"),
+        (lambda: reference.split_on_special_tokens(b"a", []), "text must be str, not bytes; dec"),
+        (lambda: READABLE.encode(b"a"), "text must be str, not bytes; decode it first"),
+        (lambda: READABLE.encode_ordinary(5), "text must be str, not int"),
+        (lambda: list(READABLE.encode_iterable([b"a"])), "text must be str, not bytes; decode"),
+        (lambda: list(READABLE.encode_iterable(["a", None])), "text must be str, not NoneType"),
+        (lambda: list(READABLE.encode_iterable(None)), "chunks must be an iterable of str, not N"),
+        (
+            lambda: reference.BPETokenizer({"a": 1}, []),
+            "vocab must map ids to bytes; 'a': 1 does not",
+        ),
+        (lambda: reference.BPETokenizer(None, None), "vocab must map ids to bytes, not be NoneT"),
+        (lambda: reference.BPETokenizer(BYTES, None), "merges must be a list of pairs, not NoneT"),
+    ],
+)
+def test_the_readable_half_names_the_argument(call, words):
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value).startswith(words)
+
+
+def test_a_lone_surrogate_is_named_with_its_place_in_the_training_text():
+    for train in (reference.train_bpe_from_text, bytepair.train_bpe_from_text):
+        with pytest.raises(UnicodeEncodeError) as caught:
+            train("some words and \ud800", 300)
+        assert caught.value.start == 15
+
+
+def test_the_readable_half_takes_paths_of_bytes(tmp_path):
+    def path(name: str) -> bytes:
+        return os.fsencode(tmp_path / name)
+
+    made = reference.BPETokenizer(*reference.train_bpe_from_text("low lower lowest", 260))
+    made.save(path("made.json"))
+    assert reference.BPETokenizer.load(path("made.json")).encode("lower") == made.encode("lower")
+    simple = reference.BPETokenizerSimple()
+    simple.train("low lower lowest", 262)
+    simple.save_vocab_and_merges(path("vocab"), path("merges"))
+    again = reference.BPETokenizerSimple()
+    again.load_vocab_and_merges(path("vocab"), path("merges"))
+    assert again.encode("lower") == simple.encode("lower")
+    GPT2.save(tmp_path / "gpt2", format="gpt2")
+    files = [path("gpt2/encoder.json"), path("gpt2/vocab.bpe")]
+    read = reference.BPETokenizer.from_files(*files, ["<|endoftext|>"])
+    assert read.encode("hello world") == [31373, 995]
+    again.load_vocab_and_merges_from_openai(*files)
+    assert again.encode("hello world") == [31373, 995]
 
 
 # ── Patterns that match no characters ─────────────────────────────────────────────────────────────

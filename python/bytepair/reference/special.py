@@ -14,6 +14,13 @@ import re
 from collections.abc import Iterable
 
 
+def check_text(text: str) -> None:
+    """Refuse what is no text, such as the bytes of a file, before it fails further down."""
+    if not isinstance(text, str):
+        hint = "; decode it first" if isinstance(text, bytes) else ""
+        raise TypeError(f"text must be str, not {type(text).__name__}{hint}")
+
+
 def check_special_tokens(special_tokens: Iterable[str]) -> list[str]:
     """The special tokens as a list, or an error that says what is wrong with them.
 
@@ -63,6 +70,7 @@ def split_on_special_tokens(text: str, special_tokens: Iterable[str]) -> list[st
     >>> split_on_special_tokens("Hi<|end|>you<|end|><|end|>", ["<|end|>", "<|end|><|end|>"])
     ['Hi', '<|end|>', 'you', '<|end|><|end|>']
     """
+    check_text(text)
     parts = []
     end = 0
     for match in special_pattern(special_tokens).finditer(text):
