@@ -134,8 +134,9 @@ def _readable(
         ("pieces", f"{len(counts):,} different, {counts.total():,} in all"),
         ("from", f"{files:,} file{'s'[: files != 1]}, {added:,} of counts"),
     ]
-    if top and len(counts):
-        rows.append(("commonest", show.tokens([piece for piece, _ in counts.most_common(top)])))
+    if top:
+        pieces = show.tokens([piece for piece, _ in counts.most_common(top)])
+        rows.append(("commonest", pieces or "none"))
     if output is not None:
         rows.append(("saved", output))
     return "counted\n" + show.lines(rows)
