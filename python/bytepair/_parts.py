@@ -15,7 +15,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bytepair._types import SpecialTokens
 
-__all__ = ["check_ids", "check_names", "encoded", "listed", "special_ids", "without_special"]
+__all__ = [
+    "check_ids",
+    "check_kind",
+    "check_name",
+    "check_names",
+    "encoded",
+    "listed",
+    "names_alone",
+    "special_ids",
+    "without_special",
+]
 
 
 def check_names(names: list[str]) -> None:
@@ -48,6 +58,13 @@ def check_ids(special_tokens: Mapping[str, int]) -> None:
             raise VocabError(message)
 
 
+def check_name(name: object) -> None:
+    """Refuse the name of a tokenizer that is neither `str` nor `None`."""
+    if not (name is None or isinstance(name, str)):
+        message = f"name must be str or None, not {type(name).__name__} ({name!r:.40})"
+        raise TypeError(message)
+
+
 def listed(special_tokens: object) -> list[str]:
     """The names given as special tokens. Raises `TypeError` for what is no collection."""
     if not isinstance(special_tokens, Iterable):
@@ -57,13 +74,35 @@ def listed(special_tokens: object) -> list[str]:
     return list(special_tokens)
 
 
+def names_alone(special_tokens: object) -> list[str]:
+    """The special tokens of a corpus: names, which training numbers later.
+
+    Raises `TypeError` for a mapping, whose ids would be lost, and for what is no list of names.
+    """
+    check_kind(special_tokens)
+    if isinstance(special_tokens, Mapping):
+        message = (
+            f"special_tokens has ids ({dict(special_tokens)!r:.80}), and training gives the ids "
+            f"itself, as special_ids says; give the names alone: {list(special_tokens)!r:.80}"
+        )
+        raise TypeError(message)
+    names = listed(special_tokens)
+    check_names(names)
+    return names
+
+
+def check_kind(special_tokens: object) -> None:
+    """Refuse a `str`, which is a collection of characters."""
+    if isinstance(special_tokens, str):
+        message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
+        raise TypeError(message)
+
+
 def special_ids(vocab: Mapping[int, bytes], special_tokens: SpecialTokens | None) -> dict[str, int]:
     """The ids of the special tokens: the vocab's where it has them, else the next free ones."""
     if special_tokens is None:
         return {}
-    if isinstance(special_tokens, str):
-        message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
-        raise TypeError(message)
+    check_kind(special_tokens)
     names = listed(special_tokens)
     check_names(names)
     wanted = {token.encode(): token for token in names}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
+from bytepair._numbers import whole
 from bytepair.cutting import Cutting
 
 TYPE_CHECKING = False
@@ -33,6 +34,10 @@ class Alignment:
     def __init__(
         self, tokenizer: Cutting, text: str, allowed: Allowed = "all", disallowed: Allowed = ()
     ) -> None:
+        if not isinstance(text, str):
+            hint = "; decode it first" if isinstance(text, bytes) else ""
+            message = f"text must be str, not {type(text).__name__}{hint}"
+            raise TypeError(message)
         self.text = text
         """The text."""
         self._tokenizer = tokenizer
@@ -88,7 +93,7 @@ class Alignment:
         >>> get_encoding("gpt2").align("hello world").token_to_chars(1)
         (5, 11)
         """
-        return self.spans()[token]
+        return self._span(token, "char")
 
     def token_to_bytes(self, token: int) -> Span:
         """The start and end, in bytes of UTF-8, of the token at position `token`.
@@ -97,7 +102,7 @@ class Alignment:
         >>> get_encoding("gpt2").align("été bleu").token_to_bytes(1)
         (3, 5)
         """
-        return self.spans(unit="byte")[token]
+        return self._span(token, "byte")
 
     def token_to_utf16(self, token: int) -> Span:
         """The start and end, in UTF-16 units, of the token at position `token`.
@@ -106,7 +111,14 @@ class Alignment:
         >>> get_encoding("gpt2").align("🐘 x").token_to_utf16(3)
         (2, 4)
         """
-        return self.spans(unit="utf16")[token]
+        return self._span(token, "utf16")
+
+    def _span(self, token: int, unit: Unit) -> Span:
+        token, spans = whole(None, token=token), self.spans(unit=unit)
+        if not -len(spans) <= token < len(spans):
+            message = f"token {token} is not in the text, which has {len(spans)}, counted from 0"
+            raise IndexError(message)
+        return spans[token]
 
     def char_to_token(self, place: int, *, unit: Unit = "char") -> int:
         """The position of the first token that covers the character (byte, unit) at `place`.
@@ -128,6 +140,7 @@ class Alignment:
         >>> get_encoding("gpt2").align("🐘 x").char_to_tokens(0)
         range(0, 3)
         """
+        place = whole(None, place=place)
         if unit not in self._ends:
             spans = self.spans(unit=unit)
             self._starts[unit] = [start for start, _ in spans]

@@ -113,7 +113,7 @@ def count_chat(
     counter = tokenizer if tokenizer is not None else _encoding(model or "")
     added = rules if rules is not None else chat_rules(model or "")
     total = added.reply
-    _check_list(messages)
+    check_list(messages=messages, tools=tools)
     for index, message in enumerate(messages):
         total += added.per_message
         for key, text in _texts(message, index):
@@ -131,10 +131,15 @@ def count_chat(
     return total
 
 
-def _check_list(messages: object) -> None:
-    if not isinstance(messages, Iterable) or isinstance(messages, str | Mapping):
-        error = f"messages must be a list of messages, not {type(messages).__name__}"
-        raise TypeError(error)
+def check_list(**given: object) -> None:
+    """Refuse messages or tools that are no list of them; they are given by their name.
+
+    >>> check_list(messages=[], tools=())
+    """
+    for name, value in given.items():
+        if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+            error = f"{name} must be a list of {name}, not {type(value).__name__}"
+            raise TypeError(error)
 
 
 def _encoding(model: str) -> Tokenizer:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from bytepair import _core
 from bytepair._numbers import limit
-from bytepair._parts import check_names, listed
+from bytepair._parts import names_alone
 from bytepair._types import Pattern
 from bytepair.bounds import Bounds, MemoryLimit
 from bytepair.corpus.disk import Disk
@@ -95,7 +95,7 @@ class Rules:
                 raise ArgumentError(message)
         check_errors(errors)
         self.pattern = pattern
-        self.special = _special_list(special_tokens)
+        self.special = names_alone(special_tokens)
         self._core_rules = (regex(pattern), self.special, threads or 0)
         self._field, self._errors = text_field, errors
         self._progress, self._keep_order = progress, keep_order
@@ -179,15 +179,6 @@ class Rules:
             # Not when the last frame that knows them is gone: an exception keeps frames.
             if isinstance(core, _core.StoredCounts):
                 core.close()
-
-
-def _special_list(special_tokens: Sequence[str]) -> list[str]:
-    if isinstance(special_tokens, str):
-        message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
-        raise TypeError(message)
-    names = listed(special_tokens)
-    check_names(names)
-    return names
 
 
 def _batches(texts: Iterator[object], memory: int | None, errors: Errors) -> Iterator[list[str]]:

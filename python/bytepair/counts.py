@@ -14,7 +14,7 @@ from typing import Any
 
 from bytepair import _core, parquet
 from bytepair._numbers import limit, whole
-from bytepair._parts import listed
+from bytepair._parts import names_alone
 from bytepair._types import Pattern
 from bytepair.bounds import Bounds
 from bytepair.corpus.tables import COUNTS_KEY
@@ -36,9 +36,9 @@ class PieceCounts(Mapping[bytes, int]):
         keep_order: remember the order in which pieces come, for `tie_break="first_seen"`. Sums
             of counts have no order.
 
-    Raises `TypeError` for a piece that is no bytes and a count that is no int, naming it;
-    `OverflowError` for a count that is negative or above 2**64 - 1, `ArgumentError` for an empty
-    piece and when a sum passes that.
+    Raises `TypeError` for a piece that is no bytes, a count that is no int, naming it, and for
+    special tokens with ids; `OverflowError` for a count that is negative or above 2**64 - 1,
+    `ArgumentError` for an empty piece and when a sum passes that.
 
     >>> counts = PieceCounts({b"low": 5, b"lower": 2})
     >>> counts[b"low"], counts[b"high"], (counts + counts)[b"low"]
@@ -59,7 +59,7 @@ class PieceCounts(Mapping[bytes, int]):
         regex(pattern)
         self._core = _core.PieceCounts(items, keep_order)
         self._pattern = pattern
-        self._special_tokens = tuple(listed(special_tokens))
+        self._special_tokens = tuple(names_alone(special_tokens))
 
     @classmethod
     def _of(
@@ -188,7 +188,7 @@ class PieceCounts(Mapping[bytes, int]):
         if (exactly or pattern != "gpt2") and regex(pattern) != regex(self._pattern):
             message = f"the counts were made with pattern {self._pattern!r}, not {pattern!r}"
             raise ArgumentError(message)
-        given = tuple(special_tokens)
+        given = tuple(names_alone(special_tokens))
         if (exactly or given != ("<|endoftext|>",)) and set(given) != set(self._special_tokens):
             message = (
                 f"the counts were made with special tokens {list(self._special_tokens)}, "

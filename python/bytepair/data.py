@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from bytepair import _core
 from bytepair._numbers import whole
 from bytepair._types import Allowed
 from bytepair.errors import ArgumentError
@@ -72,11 +73,27 @@ class Packed:
                 "give a list of str, or a function that gives a fresh iterator"
             )
             raise TypeError(message)
+        if not (
+            callable(documents)
+            or hasattr(documents, "__iter__")
+            or hasattr(documents, "__getitem__")
+        ):
+            kind = type(documents).__name__
+            message = f"documents must be a list of str, or a function that gives one, not {kind}"
+            raise TypeError(message)
+        if not isinstance(tokenizer, _core.Tokenizer):
+            kind = type(tokenizer).__name__
+            message = f"tokenizer must be a bytepair.Tokenizer, as get_encoding gives, not {kind}"
+            raise TypeError(message)
         if whole(None, length=length) < 1:
             message = f"length is {length}; a row has at least 1 id"
             raise ArgumentError(message)
+        rank, world_size = whole(None, rank=rank), whole(1, world_size=world_size)
         if not 0 <= rank < world_size:
-            message = f"rank is {rank} and world_size is {world_size}; give a rank from 0 to below"
+            message = (
+                f"rank is {rank} and world_size is {world_size}; give a rank from 0 to "
+                f"{world_size - 1}"
+            )
             raise ArgumentError(message)
         if end is not None:
             tokenizer.token_bytes(end)

@@ -12,6 +12,7 @@ they do not name stays empty.
 from __future__ import annotations
 
 from bytepair import _core
+from bytepair._numbers import whole
 from bytepair.errors import ArgumentError
 
 TYPE_CHECKING = False
@@ -56,7 +57,8 @@ class Deploying(_core.Tokenizer):
             model_max_length: the most tokens that the model takes, which `truncation=True` cuts to.
             padding_side: where padding goes.
 
-        Raises `ArgumentError` when a named token is not a special token of this tokenizer,
+        Raises `ArgumentError` when a named token is not a special token of this tokenizer, or
+        `model_max_length` is below 1;
         `FormatError` when transformers would give other ids, `ImportError` without transformers.
 
         `save_pretrained` writes it, and `AutoTokenizer.from_pretrained` reads that.
@@ -81,7 +83,7 @@ class Deploying(_core.Tokenizer):
         chat_template = chat_template or known.get("chat_template")
         options: dict[str, Any] = {} if chat_template is None else {"chat_template": chat_template}
         if model_max_length is not None:
-            options["model_max_length"] = model_max_length
+            options["model_max_length"] = whole(1, model_max_length=model_max_length)
         # Its constructor has no types.
         make: Any = transformers.PreTrainedTokenizerFast
         made: transformers.PreTrainedTokenizerFast = make(

@@ -46,7 +46,7 @@ def regex(pattern: Pattern) -> str | list[str] | None:
     if isinstance(pattern, str):
         resolved = _core.resolve_pattern(pattern)
         if not pattern:
-            message = "the pattern is empty, so it cuts nothing; give pattern=None to have none"
+            message = "the pattern is empty; give pattern=None to have none"
             raise ArgumentError(message)
         if resolved is None and like_name(pattern):
             message = (
@@ -95,11 +95,17 @@ def _meant(pattern: str) -> str:
 
 
 def pretokenize(text: str, pattern: Pattern = "gpt2") -> list[str]:
-    """Cut `text` into pieces. Joined, they are the text; none is empty.
+    r"""Cut `text` into pieces. Joined, they are the text; none is empty.
+
+    A match is a piece, and so is what is between two. A match of no characters is none, but what is
+    before it and after it are apart: `\b` and `(?=a)` cut where they match, `(?:)` everywhere, and
+    `^` and `$`, which match at the ends alone, nowhere.
 
     Raises `PatternError` (a `ValueError`) when the regular expression cannot be used.
 
     >>> pretokenize("It's 2026, isn't it?")
     ['It', "'s", ' 2026', ',', ' isn', "'t", ' it', '?']
+    >>> pretokenize("one two", r"\b"), pretokenize("one two", "^")
+    (['one', ' ', 'two'], ['one two'])
     """
     return _core.pretokenize(text, regex(pattern))

@@ -74,6 +74,7 @@ class Streaming(_core.Tokenizer):
         >>> get_encoding("gpt2").stream_decoder(bytes_mode=True).feed([12520, 234])
         b' \xf0\x9f\x8c'
         """
+        _check_errors(errors)
         if bytes_mode:
             return ByteStreamDecoder(self, prompt_ids)
         return StreamDecoder(self, prompt_ids, errors=errors)
@@ -111,12 +112,19 @@ class Streaming(_core.Tokenizer):
         >>> [stream.feed(text) for text in ("hello wor", "ld<|endof", "text|>")], stream.finish()
         ([[31373], [], [995, 50256]], [])
         """
+        _check_errors(errors)
         return StreamEncoder(
             self,
             allowed_special=allowed_special,
             disallowed_special=disallowed_special,
             errors=errors,
         )
+
+
+def _check_errors(errors: object) -> None:
+    if not isinstance(errors, str):
+        message = f'errors must be str, such as "replace", not {type(errors).__name__}'
+        raise TypeError(message)
 
 
 def _parts(stream: StreamDecoder, ids: Iterable[int]) -> Iterator[str]:

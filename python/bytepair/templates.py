@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from bytepair.chat import check_list
 from bytepair.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ class ChatTemplate:
         except ImportError as error:
             message = "chat templates need jinja2; install it with pip install 'bytepair[chat]'"
             raise ImportError(message) from error
+        if not isinstance(source, str):
+            message = f"source must be str, the text of a template, not {type(source).__name__}"
+            raise TypeError(message)
         self.source = source
         """The template's text."""
         self.variables = dict(variables or {})
@@ -91,6 +95,7 @@ class ChatTemplate:
         >>> ChatTemplate("{{ bos_token }}{{ messages|length }}", {"bos_token": "<s>"}).render([])
         '<s>0'
         """
+        check_list(messages=messages, tools=() if tools is None else tools)
         given = {
             **self.variables,
             "messages": list(messages),

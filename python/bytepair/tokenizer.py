@@ -13,7 +13,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bytepair import _checks, _core
-from bytepair._parts import check_ids, check_names, encoded, listed, special_ids, without_special
+from bytepair._parts import (
+    check_ids,
+    check_kind,
+    check_name,
+    check_names,
+    encoded,
+    listed,
+    special_ids,
+    without_special,
+)
 from bytepair.alignment import Aligning
 from bytepair.batches import Batches
 from bytepair.conventions import Conventions
@@ -118,6 +127,11 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Con
             message = f"vocab is a mapping from id to token bytes, not {type(vocab).__name__}"
             raise TypeError(message)
         _checks.check_way(vocab)
+        check_name(name)
+        if not (added_tokens is None or isinstance(added_tokens, Mapping)):
+            kind = type(added_tokens).__name__
+            message = f"added_tokens is a mapping from name to id, not {kind}"
+            raise TypeError(message)
         pairs = list(merges or ())
         added = dict(added_tokens or {})
         special = special_ids({**vocab, **encoded(added)} if added else vocab, special_tokens)
@@ -346,9 +360,7 @@ class Tokenizer(Streaming, Aligning, Batches, Healing, Deploying, Rewriting, Con
         >>> chat.encode("<|user|>hello")
         [50257, 31373]
         """
-        if isinstance(special_tokens, str):
-            message = f"special_tokens is a str; write [{special_tokens!r}] for one token"
-            raise TypeError(message)
+        check_kind(special_tokens)
         taken = self.special_tokens
         names = listed(special_tokens)
         for token in names:

@@ -19,10 +19,11 @@ from typing import Literal
 
 from bytepair import _core
 from bytepair._numbers import LIMITLESS, limit, whole
+from bytepair._parts import check_name, names_alone
 from bytepair._types import Pattern
 from bytepair.bounds import Bounds, MemoryLimit
 from bytepair.corpus.readers import Errors
-from bytepair.counting import Corpus, Rules, _special_list
+from bytepair.counting import Corpus, Rules
 from bytepair.counts import PieceCounts
 from bytepair.errors import ArgumentError, TrainingWarning
 from bytepair.patterns import regex
@@ -70,7 +71,8 @@ def train(
             `.jsonl`, `.ndjson`, or, with the extra `arrow`, `.parquet` and `.arrow`; each also
             `.gz`, `.bz2`, `.xz` or `.zst`. With the extra `remote`, paths may be URLs (`s3://…`).
         vocab_size: how many tokens: the 256 bytes, the special tokens and the merges.
-        special_tokens: texts that cut the corpus and have ids of their own.
+        special_tokens: texts that cut the corpus and have ids of their own, which `special_ids`
+            places; a mapping to ids is a `TypeError`.
         pattern: how text is cut into pieces, within which merges stay; see `bytepair.patterns`.
         tie_break: which of several pairs of equal count is merged: `"lexicographic"`, the greatest
             (left bytes, right bytes); `"lowest_ids"`, the smallest (left id, right id), ids of
@@ -120,12 +122,14 @@ def train(
     if special_ids not in ("after_bytes", "first", "last"):
         message = f'special_ids is {special_ids!r}; it is "after_bytes", "first" or "last"'
         raise ArgumentError(message)
+    check_name(name)
+    special_tokens = names_alone(special_tokens)
     if base is not None:
         pattern, special_tokens = _rules_of(base, pattern, special_tokens, special_ids)
     if isinstance(corpus, PieceCounts):
         corpus.check_rules(pattern, special_tokens, exactly=base is not None)
         pattern, special_tokens = corpus.pattern, corpus.special_tokens
-    special = _special_list(special_tokens)
+    special = list(special_tokens)
     wanted = _merges_wanted(vocab_size, special) if base is None else _more(vocab_size, base)
     if min_count < 1:
         message = f"min_count is {min_count}; the least is 1"

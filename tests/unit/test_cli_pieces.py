@@ -96,3 +96,11 @@ def test_train_goes_on_from_a_base(corpus, tmp_path):
     done = cli("train", corpus, "-n", 259, "-o", out, "--base", base)
     assert done.code == 2
     assert "the base has 260 tokens already" in done.error
+
+
+def test_pieces_of_nothing(tmp_path):
+    path = tmp_path / "empty.txt"
+    path.write_text("")
+    lines = [line.split(maxsplit=1) for line in ok("pieces", path).splitlines()[1:]]
+    assert lines[2] == ["commonest", "none"]
+    assert json.loads(ok("pieces", path, "--json"))["top"] == []

@@ -242,6 +242,7 @@ def test_round_trip_of_the_sample(options, trained):
         ("1 " + "9" * 65 + " 1", "at position 1 is not an id"),
         ("1 " + "9" * 200_000, "at position 1 is not an id"),
         ("[1, 2", "the JSON array is not complete; the file may be cut short"),
+        ("[1, 2]]", "there is a ] without a [; the start of the file may be missing"),
     ],
     ids=lambda value: value[:12],
 )
@@ -255,6 +256,23 @@ def test_what_is_not_an_id(ids, message, tmp_path):
     assert done.error.count("\n") == 1
     assert len(done.error) < 400
     assert not (tmp_path / "out.txt").exists()
+
+
+@pytest.mark.parametrize("text", ["hello world", "hello", "how are you?", "one.two three"])
+def test_a_text_in_place_of_a_file(text):
+    for command in ("encode", "decode", "count"):
+        done = cli(command, "-e", "gpt2", text)
+        assert done.code == 1
+        assert done.error.startswith(f"error: {text}: no ")
+        assert "; text and ids come from a file, or from standard input: echo" in done.error
+    assert len(cli("encode", "-e", "gpt2", "hello world " * 1000).error) < 400
+
+
+def test_a_wrong_choice_is_said_once():
+    done = cli("encode", "-e", "gpt2", "--format", "u8", "x")
+    line = done.error.splitlines()[0]
+    assert (done.code, line.count("u8")) == (2, 1)
+    assert line.endswith("'u8' is not one of 'u16', 'u32'")
 
 
 def test_raw_ids_cut_short():

@@ -302,7 +302,7 @@ def test_a_number_that_nothing_reaches(option, corpus, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--pattern", ""], "the --pattern is empty, so it cuts nothing; give --pattern none"),
+        (["--pattern", ""], "the --pattern is empty; give --pattern none"),
         (["--pattern", "gpt-2"], "unknown pattern 'gpt-2'"),
         (["--memory-limit", "5"], "--memory-limit is '5'; the least is"),
         (["--checkpoint", "{corpus}"], "--checkpoint is '{corpus}', which is no folder; name one"),

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use bytepair::rows::Rows;
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyTuple};
 
@@ -131,9 +131,25 @@ impl Tokens {
         self.rows()
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyAny>> {
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        index: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let rows = self.rows();
-        let at = if index < 0 { index.checked_add_unsigned(rows) } else { Some(index) };
+        let at = match index.extract::<isize>() {
+            Ok(at) if at < 0 => at.checked_add_unsigned(rows),
+            Ok(at) => Some(at),
+            Err(error) if error.is_instance_of::<PyOverflowError>(py) => None,
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+                let kind = index.get_type().name()?;
+                return Err(PyTypeError::new_err(format!(
+                    "the index of a text must be int, not {kind}; to_lists() gives a list, which \
+                     has slices"
+                )));
+            }
+            Err(error) => return Err(error),
+        };
         let at = at.and_then(|at| usize::try_from(at).ok()).filter(|&at| at < rows);
         let at = at.ok_or_else(|| {
             PyIndexError::new_err(format!("index {index} is out of range: there are {rows} texts"))

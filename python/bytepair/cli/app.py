@@ -82,7 +82,7 @@ def run(arguments: Sequence[str]) -> int:
         )
     except _WrongUsage as error:
         message = _plainer(" ".join(error.format_message().split()).removesuffix("."))
-        message += _given(error.__cause__)
+        message += _given(error.__cause__, message)
         where = error.ctx.command_path if error.ctx is not None else "bytepair"
         complain(f"{message[:1].lower()}{message[1:]}", hint=f"{where} --help")
         return 2
@@ -97,10 +97,11 @@ def run(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _given(cause: BaseException | None) -> str:
-    """The value that was wrong, where the library that typer asks knows it."""
+def _given(cause: BaseException | None, message: str) -> str:
+    """The value that was wrong, where the library that typer asks knows it and it is not said."""
     errors = getattr(cause, "errors", None)
-    return "".join(f", not {fault['input']!r:.40}" for fault in errors()[:1]) if errors else ""
+    given = [f"{fault['input']!r:.40}" for fault in errors()[:1]] if errors else []
+    return "".join(f", not {value}" for value in given if f": {value} " not in message)
 
 
 def _plainer(message: str) -> str:

@@ -106,8 +106,11 @@ def _text_ids(input: Input, meter: Meter) -> Iterator[list[int]]:
         if ids:
             yield ids
     last = _parse(input, rest, place)
-    if brackets:
+    if brackets > 0:
         message = f"{input.name}: the JSON array is not complete; the file may be cut short"
+        raise Failure(message)
+    if brackets < 0:
+        message = f"{input.name}: there is a ] without a [; the start of the file may be missing"
         raise Failure(message)
     if last:
         yield last

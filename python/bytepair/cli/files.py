@@ -125,7 +125,8 @@ def expand(argument: str, *, suffixes: tuple[str, ...] = ()) -> list[Input]:
         return [Input(STDIN)]
     if suffixes and is_url(argument):
         return [Input(url) for url in expand_url(argument, suffixes)]
-    if Path(argument).is_dir():
+    # Not Path.is_dir, which fails on a text as long as no name of a file may be.
+    if os.path.isdir(argument):
         return _in_directory(argument, suffixes)
     if not os.path.lexists(argument):
         found = []
@@ -134,10 +135,17 @@ def expand(argument: str, *, suffixes: tuple[str, ...] = ()) -> list[Input]:
             found = sorted(filter(os.path.isfile, glob.glob(argument, recursive=True)))
         if not found:
             reason = "no file matches" if glob.has_magic(argument) else "no such file"
-            message = f"{argument}: {reason}"
+            message = f"{argument:.200}: {reason}{_perhaps_text(argument)}"
             raise Failure(message)
         return [Input(path) for path in found]
     return [Input(argument)]
+
+
+def _perhaps_text(argument: str) -> str:
+    """The end of a message about a file that is missing and whose name is rather a text."""
+    if any(map(str.isspace, argument)) or not any(mark in argument for mark in "./\\"):
+        return "; text and ids come from a file, or from standard input: echo … | bytepair …"
+    return ""
 
 
 def _in_directory(directory: str, suffixes: tuple[str, ...]) -> list[Input]:

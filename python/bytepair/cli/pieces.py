@@ -135,7 +135,8 @@ def _readable(
         ("from", f"{files:,} file{'s'[: files != 1]}, {added:,} of counts"),
     ]
     if top:
-        rows.append(("commonest", show.tokens([piece for piece, _ in counts.most_common(top)])))
+        pieces = show.tokens([piece for piece, _ in counts.most_common(top)])
+        rows.append(("commonest", pieces or "none"))
     if output is not None:
         rows.append(("saved", output))
     return "counted\n" + show.lines(rows)

@@ -154,7 +154,7 @@ def load(
     path: str | os.PathLike[str], *, format: str | None = None, **options: Unpack[LoadOptions]
 ) -> Tokenizer:
     """Read a tokenizer; see `Tokenizer.load`."""
-    found = _format(format or detect(path))
+    found = _format(detect(path) if format is None else format)
     given: dict[str, Any] = dict(options)
     for option in given:
         if option not in LoadOptions.__annotations__:
@@ -184,7 +184,7 @@ def load(
 def save(tokenizer: Tokenizer, path: str | os.PathLike[str], *, format: str | None = None) -> None:
     """Write a tokenizer; see `Tokenizer.save`."""
     name = os.fspath(path)
-    chosen = _format(format or native.NAME)
+    chosen = _format(native.NAME if format is None else format)
     _check_suffix(name, format)
     chosen.save(tokenizer, name)
 
@@ -213,6 +213,9 @@ def _check_suffix(path: str, format: str | None) -> None:
 
 
 def _format(name: str) -> Format:
+    if not isinstance(name, str):
+        message = f"format must be str or None, not {type(name).__name__} ({name!r:.40})"
+        raise TypeError(message)
     if name not in FORMATS:
         hint = did_you_mean(name, FORMATS)
         message = f"unknown format {name!r}: the formats are {', '.join(FORMATS)}{hint}"

@@ -33,6 +33,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Literal, cast
 
+from .special import check_text
+
 Engine = Literal["regex", "re"]
 
 #: GPT-2, GPT-3 and the pattern of the CS336 course: contractions, words, numbers, the rest, spaces.
@@ -110,6 +112,7 @@ def iter_pieces(
     text: str, pattern: str | None = GPT2, *, engine: Engine | None = None
 ) -> Iterator[str]:
     """The pieces of a span one by one; see `pretokenize`."""
+    check_text(text)
     end = 0
     if pattern is not None:
         for match in compile_pattern(pattern, engine).finditer(text):

@@ -25,10 +25,12 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
+
+from .special import check_text
 
 END_OF_TEXT = "<|endoftext|>"
 
@@ -67,14 +69,16 @@ class BPETokenizerSimple:
         ``Ġ`` among them, in the order of their code points, the special tokens, and the merges.
         All that is before the merges is there for any ``vocab_size``, as in the chapter.
         """
-        if not isinstance(text, str):
-            raise TypeError(f"text must be str, not {type(text).__name__}")
+        check_text(text)
         # A space at the very start of the text is dropped, not written as Ġ.
         marked = text.removeprefix(" ").replace(" ", "Ġ")
         tokens = [chr(code) for code in range(256)]
         tokens += sorted(set(marked) - set(tokens))
         if "Ġ" not in tokens:
             tokens.append("Ġ")
+        if isinstance(allowed_special, (str, Mapping)):
+            kind = type(allowed_special).__name__
+            raise TypeError(f"allowed_special must be a set or list of str, not {kind}")
         special = list(dict.fromkeys(allowed_special or ()))
         if isinstance(allowed_special, (set, frozenset)):
             special.sort()  # the order of a set differs from run to run; ids must not
@@ -238,14 +242,14 @@ class BPETokenizerSimple:
         ]
         for path, content in ((vocab_path, self.vocab), (bpe_merges_path, merges)):
             text = json.dumps(content, ensure_ascii=False, indent=2)
-            Path(path).write_text(text, encoding="utf-8", newline="\n")
+            Path(os.fsdecode(path)).write_text(text, encoding="utf-8", newline="\n")
 
     def load_vocab_and_merges(
         self, vocab_path: str | os.PathLike[str], bpe_merges_path: str | os.PathLike[str]
     ) -> None:
         """Read what `save_vocab_and_merges` wrote."""
-        vocab = json.loads(Path(vocab_path).read_text(encoding="utf-8"))
-        merges = json.loads(Path(bpe_merges_path).read_text(encoding="utf-8"))
+        vocab = json.loads(Path(os.fsdecode(vocab_path)).read_text(encoding="utf-8"))
+        merges = json.loads(Path(os.fsdecode(bpe_merges_path)).read_text(encoding="utf-8"))
         self.vocab = {int(id_): token for id_, token in vocab.items()}
         self.inverse_vocab = {token: id_ for id_, token in self.vocab.items()}
         self.bpe_merges = {(m["pair"][0], m["pair"][1]): m["new_id"] for m in merges}
@@ -259,7 +263,7 @@ class BPETokenizerSimple:
         The files spell bytes as in `bytemap`, so only text of visible ASCII characters gets GPT-2's
         ids: the line feed takes the place of another token, and ``é`` is taken for the byte 0xE9.
         """
-        vocab = json.loads(Path(vocab_path).read_text(encoding="utf-8"))
+        vocab = json.loads(Path(os.fsdecode(vocab_path)).read_text(encoding="utf-8"))
         self.vocab = {id_: token for token, id_ in vocab.items()}
         self.inverse_vocab = dict(vocab)
         if "\n" not in self.inverse_vocab:
@@ -269,7 +273,7 @@ class BPETokenizerSimple:
             self.inverse_vocab["\n"] = self.inverse_vocab[stand_in]
             self.vocab[self.inverse_vocab["\n"]] = "\n"
         self.bpe_merges, self.bpe_ranks = {}, {}
-        lines = Path(bpe_merges_path).read_text(encoding="utf-8").splitlines()
+        lines = Path(os.fsdecode(bpe_merges_path)).read_text(encoding="utf-8").splitlines()
         for number, line in enumerate(lines, 1):
             pair = tuple(line.split())
             if len(pair) == 2 and not (number == 1 and line.startswith("#")):

@@ -14,6 +14,13 @@ import re
 from collections.abc import Iterable
 
 
+def check_text(text: str) -> None:
+    """Refuse what is no text, such as the bytes of a file, before it fails further down."""
+    if not isinstance(text, str):
+        hint = "; decode it first" if isinstance(text, bytes) else ""
+        raise TypeError(f"text must be str, not {type(text).__name__}{hint}")
+
+
 def check_special_tokens(special_tokens: Iterable[str]) -> list[str]:
     """The special tokens as a list, or an error that says what is wrong with them.
 
@@ -25,8 +32,15 @@ def check_special_tokens(special_tokens: Iterable[str]) -> list[str]:
         raise TypeError(
             f"special_tokens is the str {special_tokens!r}; pass a list: [{special_tokens!r}]"
         )
+    if not isinstance(special_tokens, Iterable):
+        raise TypeError(
+            f"special_tokens must be a list of str, not {type(special_tokens).__name__};"
+            " pass [] for none"
+        )
     tokens = list(special_tokens)
     for position, token in enumerate(tokens):
+        if not isinstance(token, str):
+            raise TypeError(f"special token {position} must be str, not {token!r}")
         if token == "":
             raise ValueError(f"special token {position} is empty; it would match everywhere")
         if token in tokens[:position]:
@@ -56,6 +70,7 @@ def split_on_special_tokens(text: str, special_tokens: Iterable[str]) -> list[st
     >>> split_on_special_tokens("Hi<|end|>you<|end|><|end|>", ["<|end|>", "<|end|><|end|>"])
     ['Hi', '<|end|>', 'you', '<|end|><|end|>']
     """
+    check_text(text)
     parts = []
     end = 0
     for match in special_pattern(special_tokens).finditer(text):

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from .pretokenize import PATTERNS, Engine, iter_pieces, pattern_text
-from .special import special_pattern, split_on_special_tokens
+from .special import check_text, special_pattern, split_on_special_tokens
 
 
 def held_back(text: str, special_tokens: Sequence[str]) -> int:
@@ -70,7 +70,10 @@ def stream_pieces(
     special = special_pattern(special_tokens)
     known = pattern is not None and pattern_text(pattern) in PATTERNS.values()
     text = ""
+    if not isinstance(chunks, Iterable):
+        raise TypeError(f"chunks must be an iterable of str, not {type(chunks).__name__}")
     for chunk in chunks:
+        check_text(chunk)
         text += chunk
         # A special token that begins before the held-back part cannot become a longer one.
         while (match := special.search(text)) and match.start() < held_back(text, special_tokens):

@@ -26,7 +26,7 @@ from typing import Literal
 from .bytemap import spell, unspell
 from .merge import Pair, merge_by_pairs, merge_by_ranks
 from .pretokenize import Engine, iter_pieces
-from .special import check_special_tokens, split_on_special_tokens
+from .special import check_special_tokens, check_text, split_on_special_tokens
 from .stream import stream_pieces
 
 MergeRule = Literal["pairs", "ranks"]
@@ -67,6 +67,13 @@ class BPETokenizer:
     ) -> None:
         if merge_rule not in ("pairs", "ranks"):
             raise ValueError(f"merge_rule is {merge_rule!r}; it must be 'pairs' or 'ranks'")
+        if not isinstance(vocab, Mapping):
+            raise TypeError(f"vocab must map ids to bytes, not be {type(vocab).__name__}")
+        for id_, token in vocab.items():
+            if not isinstance(token, bytes):
+                raise TypeError(f"vocab must map ids to bytes; {id_!r}: {token!r} does not")
+        if not isinstance(merges, Iterable):
+            raise TypeError(f"merges must be a list of pairs, not {type(merges).__name__}")
         self.vocab = dict(vocab)
         self.merges = [(left, right) for left, right in merges]
         self.pattern = pattern
@@ -113,8 +120,7 @@ class BPETokenizer:
 
         A lone surrogate, which is no character, is a UnicodeEncodeError that names its position.
         """
-        if not isinstance(text, str):
-            raise TypeError(f"text must be str, not {type(text).__name__}")
+        check_text(text)
         text.encode()  # raises here, where positions are those of the whole text
         ids: list[int] = []
         for part in split_on_special_tokens(text, self.special_tokens):
@@ -205,13 +211,13 @@ class BPETokenizer:
             "merges": [[spell(left), spell(right)] for left, right in self.merges],
         }
         text = json.dumps(content, ensure_ascii=False, indent=1)
-        Path(path).write_text(text + "\n", encoding="utf-8", newline="\n")
+        Path(os.fsdecode(path)).write_text(text + "\n", encoding="utf-8", newline="\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> BPETokenizer:
         """Read what `save` wrote."""
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            content = json.loads(Path(os.fsdecode(path)).read_text(encoding="utf-8"))
         except ValueError:  # neither UTF-8 nor JSON
             content = None
         if not isinstance(content, dict) or content.get("format") != "bytepair.reference":
@@ -245,11 +251,12 @@ class BPETokenizer:
         special = (
             special_tokens if isinstance(special_tokens, Mapping) else [*(special_tokens or ())]
         )
+        ids = json.loads(Path(os.fsdecode(vocab_path)).read_text(encoding="utf-8"))
         vocab = {
             id_: token.encode() if token in special else unspell(token)
-            for token, id_ in json.loads(Path(vocab_path).read_text(encoding="utf-8")).items()
+            for token, id_ in ids.items()
         }
-        lines = Path(merges_path).read_text(encoding="utf-8").splitlines()
+        lines = Path(os.fsdecode(merges_path)).read_text(encoding="utf-8").splitlines()
         merges = []
         # Only the first line can be a comment: "# a" in any other line is the merge of "#" and "a".
         first = 1 if lines and lines[0].startswith("#version") else 0

@@ -31,7 +31,7 @@ from itertools import pairwise
 from .merge import Pair, Word, merge_word, single_bytes
 from .pretokenize import GPT2, iter_pieces
 from .rules import Rules, SpecialIds, TieBreak, build_vocab, merges_wanted
-from .special import check_special_tokens, split_on_special_tokens
+from .special import check_special_tokens, check_text, split_on_special_tokens
 
 Trained = tuple[dict[int, bytes], list[Pair]]
 Learner = Callable[[Mapping[bytes, int], int, Rules], list[Pair]]
@@ -45,6 +45,8 @@ def count_pretokens(
     >>> count_pretokens("low low<|end|>lower low", ["<|end|>"])
     {b'low': 1, b' low': 2, b'lower': 1}
     """
+    check_text(text)
+    text.encode()  # a lone surrogate raises here, where its position is that in the whole text
     special_tokens = check_special_tokens(special_tokens)
     counts: dict[bytes, int] = {}
     for part in split_on_special_tokens(text, special_tokens):
@@ -98,6 +100,11 @@ def train_with(
     rules: Rules,
 ) -> Trained:
     """Count, learn, number: the frame around both learners, the slow one and that of lesson 5."""
+    if isinstance(special_tokens, Mapping):
+        raise TypeError(
+            f"special_tokens has ids ({special_tokens!r}), and training gives the ids itself;"
+            f" pass the names alone: {list(special_tokens)!r}"
+        )
     special_tokens = check_special_tokens(special_tokens)
     wanted = merges_wanted(vocab_size, special_tokens)
     merges = learner(count_pretokens(text, special_tokens, pattern), wanted, rules)

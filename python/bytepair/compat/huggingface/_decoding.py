@@ -17,6 +17,15 @@ from bytepair.errors import UnknownTokenError
 class Decoding(Names):
     """The methods that decode."""
 
+    @property
+    def clean_up_tokenization_spaces(self) -> bool:
+        """What the settings say; it has no effect, as in transformers for BPE."""
+        return self._settings.clean_up_tokenization_spaces
+
+    @clean_up_tokenization_spaces.setter
+    def clean_up_tokenization_spaces(self, value: bool) -> None:
+        self._settings.clean_up_tokenization_spaces = bool(value)
+
     def decode(
         self,
         token_ids: Any,

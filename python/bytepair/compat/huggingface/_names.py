@@ -8,16 +8,60 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from bytepair.compat.huggingface._settings import ROLES, Settings
 from bytepair.errors import ArgumentError
 from bytepair.formats.gpt2 import CHARACTER_TO_BYTE, spell
 from bytepair.tokenizer import Tokenizer
 
+_NEW = "make a new FastTokenizer of tokenizer.backend.with_special_tokens([...])"
+_SAVED = 'tokenizer.backend.save(folder, format="huggingface") writes the files'
+_AROUND = "FastTokenizer(tokenizer.backend, add_bos=..., add_eos=...) puts tokens around a text"
+_THEIRS = "tokenizer.backend.to_transformers() makes a tokenizer of transformers"
+_ELSEWHERE = {
+    "backend_tokenizer": (
+        "tokenizer.backend is the bytepair.Tokenizer, of which to_huggingface() makes an object "
+        "of the tokenizers library"
+    ),
+    "added_tokens_decoder": (
+        "its AddedToken objects are of the tokenizers library; get_added_vocab() has the tokens "
+        "and their ids"
+    ),
+    "add_tokens": _NEW,
+    "add_special_tokens": _NEW,
+    "save_pretrained": _SAVED,
+    "save_vocabulary": _SAVED,
+    "train_new_from_iterator": "bytepair.train makes a new tokenizer",
+    "add_bos_token": _AROUND,
+    "add_eos_token": _AROUND,
+    "update_post_processor": _AROUND,
+    "add_prefix_space": "tokenizer.backend.normalizer has the space that is put before a text",
+    "set_truncation_and_padding": "a call takes padding, truncation and max_length",
+    "clean_up_tokenization": "decode changes no spaces, which byte-level BPE keeps as they are",
+    "vocab_files_names": _SAVED,
+    "save_chat_templates": _SAVED,
+    "push_to_hub": f"{_THEIRS}, which is pushed",
+    "init_kwargs": f"what it knows are its attributes; {_THEIRS} with them",
+    "init_inputs": _THEIRS,
+    "decoder": _THEIRS,
+    "model": _THEIRS,
+    "convert_added_tokens": _THEIRS,
+    "convert_to_native_format": _THEIRS,
+    "encode_message_with_chat_template": _THEIRS,
+    "parse_response": _THEIRS,
+    "response_template": _THEIRS,
+    "get_response_parser": _THEIRS,
+    "register_for_auto_class": _THEIRS,
+    "slow_tokenizer_class": _THEIRS,
+}
+"""What transformers has and this has not: where it is found instead."""
+
 
 class Names:
     """The vocabulary of a tokenizer, and which token has which role."""
+
+    SPECIAL_TOKENS_ATTRIBUTES: ClassVar[list[str]] = list(ROLES)
 
     backend: Tokenizer
     _settings: Settings
@@ -50,6 +94,16 @@ class Names:
     def get_added_vocab(self) -> dict[str, int]:
         """The special and added tokens, by id."""
         return dict(sorted(self._added.items(), key=lambda item: item[1]))
+
+    @property
+    def added_tokens_encoder(self) -> dict[str, int]:
+        """`get_added_vocab()`."""
+        return self.get_added_vocab()
+
+    @property
+    def name_or_path(self) -> str:
+        """What `from_pretrained` was given, or the name of what was taken over; else `""`."""
+        return self._settings.name_or_path
 
     @property
     def vocab_size(self) -> int:
@@ -102,13 +156,19 @@ class Names:
         settings = self.__dict__.get("_settings")
         role = name.removesuffix("_id")
         if settings is None or not (role in ROLES or role in settings.roles):
-            message = f"{type(self).__name__!r} object has no attribute {name!r}"
-            raise AttributeError(message)
+            raise AttributeError(self._absent(name))
         token = settings.roles.get(role)
         return token if token is None or role == name else self.convert_tokens_to_ids(token)
 
+    def _absent(self, name: str) -> str:
+        way_out = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+        return f"{type(self).__name__!r} object has no attribute {name!r}{way_out}"
+
     def __setattr__(self, name: str, value: Any) -> None:
         """Give a role to another token, or to none."""
+        if name in _ELSEWHERE:
+            # It would have no effect, as in `tokenizer.add_bos_token = True`.
+            raise AttributeError(self._absent(name))
         role = name.removesuffix("_id")
         if role not in ROLES:
             object.__setattr__(self, name, value)

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from bytepair._numbers import limit
+from bytepair._numbers import limit, whole
 from bytepair.compat.huggingface._batch import BatchEncoding
 from bytepair.compat.huggingface._decoding import listed
 from bytepair.compat.huggingface._names import Names
@@ -34,7 +34,17 @@ class Padding(Names):
 
     @model_max_length.setter
     def model_max_length(self, value: int) -> None:
-        self._settings.model_max_length = value
+        self._settings.model_max_length = whole(1, model_max_length=value)
+
+    @property
+    def max_len_single_sentence(self) -> int:
+        """The most ids of a text that the model takes, without the special tokens around it."""
+        return self.model_max_length - self._settings.template.added(pair=False)
+
+    @property
+    def max_len_sentences_pair(self) -> int:
+        """The most ids of two texts that the model takes, without the special tokens around."""
+        return self.model_max_length - self._settings.template.added(pair=True)
 
     @property
     def padding_side(self) -> str:

@@ -54,6 +54,9 @@ class Settings:
     """Whether offsets leave out the spaces at both ends of a token."""
     keeps_first_space: bool = True
     """Whether one space stays in the offsets at the beginning of a text, where they are trimmed."""
+    name_or_path: str = ""
+    clean_up_tokenization_spaces: bool = False
+    """What is said there; it has no effect on byte-level BPE."""
 
 
 def from_directory(folder: str) -> Settings:
@@ -92,6 +95,8 @@ def from_object(tokenizer: Any) -> Settings:
         model_input_names=list(tokenizer.model_input_names),
         split_special_tokens=bool(tokenizer.split_special_tokens),
         model_size=tokenizer.vocab_size,
+        name_or_path=str(tokenizer.name_or_path),
+        clean_up_tokenization_spaces=bool(tokenizer.clean_up_tokenization_spaces),
     )
     settings.roles.pop("additional_special_tokens", None)
     post_process(settings, data.get("post_processor"), "the tokenizer")
@@ -128,6 +133,7 @@ def _configure(settings: Settings, data: Any, path: str) -> None:
     if isinstance(names, list):
         settings.model_input_names = [str(name) for name in names]
     settings.split_special_tokens = bool(data.get("split_special_tokens", False))
+    settings.clean_up_tokenization_spaces = bool(data.get("clean_up_tokenization_spaces", False))
 
 
 def _content(value: Any) -> str | None:

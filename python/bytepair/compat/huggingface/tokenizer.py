@@ -46,7 +46,8 @@ class FastTokenizer(Padding, Decoding, Chats):
         model_max_length: the most ids that the model takes, which `truncation=True` cuts to.
         padding_side: where padding goes.
 
-    Raises `ArgumentError` when a named token is not a special token of the tokenizer.
+    Raises `ArgumentError` when a named token is not a special token of the tokenizer, or
+    `model_max_length` is below 1.
 
     >>> import bytepair
     >>> tokenizer = FastTokenizer(bytepair.get_encoding("gpt2"), eos_token="<|endoftext|>")
@@ -71,10 +72,11 @@ class FastTokenizer(Padding, Decoding, Chats):
         padding_side: Literal["left", "right"] = "right",
     ) -> None:
         """Build it; see the class."""
-        settings = Settings(padding_side=padding_side)
-        if model_max_length is not None:
-            settings.model_max_length = model_max_length
+        settings = Settings()
         self._set_up(tokenizer, settings)
+        self.padding_side = padding_side
+        if model_max_length is not None:
+            self.model_max_length = model_max_length
         known = tokenizer.conventions
         settings.chat_template = chat_template or known.get("chat_template")
         roles = {f"{role}_token": token for role, token in known.get("roles", {}).items()}
@@ -136,7 +138,9 @@ class FastTokenizer(Padding, Decoding, Chats):
         path = os.fspath(name)
         if not os.path.isdir(path):
             path = located(path, revision=revision, token=token, local_files_only=local_files_only)
-        return _made(cls, huggingface.load(path), _settings.from_directory(path))
+        settings = _settings.from_directory(path)
+        settings.name_or_path = os.fspath(name)
+        return _made(cls, huggingface.load(path), settings)
 
     @classmethod
     def from_transformers(cls, tokenizer: Any) -> FastTokenizer:
@@ -159,6 +163,15 @@ class FastTokenizer(Padding, Decoding, Chats):
 
     def __repr__(self) -> str:
         return f"<FastTokenizer of {self.backend!r}>"
+
+    @property
+    def split_special_tokens(self) -> bool:
+        """Whether special tokens in a text are plain text when a call does not say it."""
+        return self._settings.split_special_tokens
+
+    @split_special_tokens.setter
+    def split_special_tokens(self, value: bool) -> None:
+        self._settings.split_special_tokens = bool(value)
 
     # ── Texts to ids ──────────────────────────────────────────────────────────────────────────────
 
