@@ -11,6 +11,7 @@ import pickle
 import random
 import resource
 import sys
+import sysconfig
 import threading
 
 import pytest
@@ -147,6 +148,10 @@ def test_thousands_of_streams_at_once():
             assert found in (text, text.encode())
 
 
+@pytest.mark.skipif(
+    bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+    reason="there is no GIL to release: threads of pure Python stop a loop as long",
+)
 def test_asyncio_goes_on_while_threads_encode():
     """Long text releases the GIL, so `to_thread` keeps an event loop free."""
     text = "some words of a long document. " * 60_000
