@@ -35,7 +35,9 @@ impl Tokenizer {
     /// # Errors
     /// As [`Tokenizer::decode`].
     pub fn decode_part(&self, ids: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
-        let Some((starts, arena)) = self.model().vocab().dense() else {
+        // One id, as in a stream, is not worth the block.
+        let dense = self.model().vocab().dense().filter(|_| ids.len() > 1);
+        let Some((starts, arena)) = dense else {
             return self.decode_each(ids, 0, bytes);
         };
         // Where the next token goes is then kept in a register, not in the vector.

@@ -20,7 +20,7 @@ use super::Model;
 use super::heap::Heap;
 use crate::pretokenize::Seams;
 use crate::simd::Level;
-use crate::simd::pairs::{self, Filter};
+use crate::simd::pairs::{Filter, among, hashed_bit};
 
 /// The places where merges may join.
 #[derive(Debug)]
@@ -62,8 +62,7 @@ impl Edge {
 
     #[inline(always)]
     fn bit(four: Four) -> (usize, u64) {
-        let hash = pairs::hash(u32::from_le_bytes(four).into(), EDGE_BITS);
-        (hash >> 6, 1 << (hash & 63))
+        hashed_bit(u32::from_le_bytes(four).into(), EDGE_BITS)
     }
 
     fn add(&mut self, four: Option<&Four>, token: &[u8]) {
@@ -187,18 +186,6 @@ impl Cuts {
             at += right.len();
         }
     }
-}
-
-/// Which of `places`, bits for the bytes from `first` on, are such.
-#[inline(always)]
-fn among(places: u64, first: usize, is_such: impl Fn(usize) -> bool) -> u64 {
-    let (mut left, mut found) = (places, 0);
-    while left != 0 {
-        let bit = left.trailing_zeros();
-        left &= left - 1;
-        found |= u64::from(is_such(first + bit as usize)) << bit;
-    }
-    found
 }
 
 impl Seams for Cuts {

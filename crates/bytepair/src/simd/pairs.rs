@@ -20,16 +20,15 @@ pub(crate) struct Filter {
     pub(super) parts: Box<[u64; PARTS]>,
 }
 
-/// A hash of so many `bits`.
+/// The word and the bit that a number has among two to the power of `bits`, by its hash.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "a few bits")]
-pub(crate) fn hash(number: u64, bits: u32) -> usize {
-    (number.wrapping_mul(FACTOR) >> (64 - bits)) as usize
+pub(crate) fn hashed_bit(number: u64, bits: u32) -> (usize, u64) {
+    let hash = number.wrapping_mul(FACTOR) >> (64 - bits);
+    ((hash >> 6) as usize, 1 << (hash & 63))
 }
 
 fn pair_bit(left: u64, right: u64) -> (usize, u64) {
-    let hash = hash(left << 32 | right, BITS);
-    (hash >> 6, 1 << (hash & 63))
+    hashed_bit(left << 32 | right, BITS)
 }
 
 fn part_bit(last: u8, first: u8) -> (usize, u64) {
@@ -97,14 +96,20 @@ impl Filter {
     }
 }
 
-/// The definition of [`super::Level::lacking`].
-pub(super) fn lacking(filter: &Filter, text: &[u8], first: usize, places: u64) -> u64 {
+/// Which of `places`, bits for the bytes from `first` on, are such.
+#[inline(always)]
+pub(crate) fn among(places: u64, first: usize, is_such: impl Fn(usize) -> bool) -> u64 {
     // Whether a place is one is a coin that no branch guesses.
     let (mut left, mut found) = (places, 0);
     while left != 0 {
         let bit = left.trailing_zeros();
         left &= left - 1;
-        found |= u64::from(filter.lacks(text, first + bit as usize)) << bit;
+        found |= u64::from(is_such(first + bit as usize)) << bit;
     }
     found
+}
+
+/// The definition of [`super::Level::lacking`].
+pub(super) fn lacking(filter: &Filter, text: &[u8], first: usize, places: u64) -> u64 {
+    among(places, first, |at| filter.lacks(text, at))
 }
